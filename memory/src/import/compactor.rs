@@ -121,6 +121,8 @@ fn tags(fields: &Map<String, Value>) -> Vec<String> {
 
 /// Plans an import of the compactor's items. Notes keep the times of their originals; newer content
 /// here stays. `digest` identifies the source.
+///
+/// The text of a fact, or of a session's own note, is not new: an export of this memory comes back.
 pub fn plan_import_compactor(
     memory: &Memory,
     source: &Compactor,
@@ -130,7 +132,8 @@ pub fn plan_import_compactor(
     plan_items(memory, (COMPACTOR, digest), &source.notes, origin, |import| {
         import.set_earlier(&source.earlier);
         // An item has no key, so it never meets another one.
-        import.put_notes(source.items.iter().map(|it| (it, Vec::new())), Meeting::Replace);
+        let items = import.without_placed(&source.items);
+        import.put_notes(items.into_iter().map(|it| (it, Vec::new())), Meeting::Replace);
     })
 }
 

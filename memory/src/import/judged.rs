@@ -82,49 +82,72 @@ impl Forgotten {
     }
 }
 
-/// The earlier texts of notes without a key that were corrected here, with the times of their last
-/// writes. Nothing else says that such a note came of an item: its text was all that they shared.
+/// The earlier texts of notes that were corrected here, with the times of their last writes.
+/// Nothing else says that a note without a key came of an item: its text was all that they shared.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct EarlierTexts(BTreeMap<String, Timestamp>);
+pub struct EarlierTexts {
+    shared: BTreeMap<String, Timestamp>,
+    /// Those of the notes for which [`has_place`] holds.
+    placed: BTreeMap<String, Timestamp>,
+}
 
 impl EarlierTexts {
     /// Returns the versions that [`EarlierTexts::of`] takes. A memory does not have them, but its
     /// journal does.
     pub fn wanted(memory: &Memory) -> BTreeSet<(RecordId, Version)> {
-        let notes = memory.records_of(Kind::Note).rev().filter(|record| {
-            let is_seen = record.note().is_some_and(|note| note.key.is_none());
-            is_seen && record.owner().is_none() && !record.is_taken_back()
-        });
-        let earlier = notes.flat_map(|record| {
-            let written = record.content_version().version.0;
-            // The text of the version before it was forgotten is in the memory.
-            let is_forgotten = record.state == RecordState::Forgotten;
-            let end = written.saturating_sub(u32::from(is_forgotten));
-            let id = record.id;
-            (1..end).map(move |version| (id, Version(version)))
-        });
-        earlier.take(IMPORT_EARLIER_VERSIONS_MAX).collect()
+        let earlier = |placed: bool| {
+            let notes = memory.records_of(Kind::Note).rev().filter(move |record| {
+                record.note().is_some() && has_place(record) == placed && !record.is_taken_back()
+            });
+            notes.flat_map(move |record| {
+                let written = record.content_version().version.0;
+                // The text of the version before it was forgotten is in the memory. By that text
+                // alone only a note without a place is found.
+                let is_forgotten = record.state == RecordState::Forgotten && !placed;
+                let end = written.saturating_sub(u32::from(is_forgotten));
+                let id = record.id;
+                (1..end).map(move |version| (id, Version(version)))
+            })
+        };
+        earlier(false).chain(earlier(true)).take(IMPORT_EARLIER_VERSIONS_MAX).collect()
     }
 
     /// Returns the texts of these versions.
     pub fn of<'r>(memory: &Memory, versions: impl IntoIterator<Item = &'r Record>) -> Self {
-        let mut texts: BTreeMap<String, Timestamp> = BTreeMap::new();
+        let mut earlier = Self::default();
         for version in versions {
             let (Some(note), Some(now)) = (version.note(), memory.record(version.id)) else {
                 continue;
             };
+            let texts = if has_place(now) { &mut earlier.placed } else { &mut earlier.shared };
             let written = texts.entry(note.content.clone()).or_default();
             *written = now.updated.time.max(*written);
         }
-        Self(texts)
+        earlier
     }
 
     /// Returns whether a note with this text was corrected here, and its original has not been
     /// written again since. An original without a time counts as unchanged.
     pub(super) fn has(&self, text: &str, time: Option<Timestamp>) -> bool {
-        let written = self.0.get(text);
-        written.is_some_and(|written| time.is_none_or(|time| *written >= time))
+        is_in(&self.shared, text, time)
     }
+
+    /// Returns like [`EarlierTexts::has`] whether a note for which [`has_place`] holds had this
+    /// text.
+    pub(super) fn has_placed(&self, text: &str, time: Option<Timestamp>) -> bool {
+        is_in(&self.placed, text, time)
+    }
+}
+
+fn is_in(texts: &BTreeMap<String, Timestamp>, text: &str, time: Option<Timestamp>) -> bool {
+    let written = texts.get(text);
+    written.is_some_and(|written| time.is_none_or(|time| *written >= time))
+}
+
+/// Returns whether a note has a key, or is a session's own. An item that has only a text never
+/// meets it.
+pub(super) fn has_place(record: &Record) -> bool {
+    record.owner().is_some() || record.note().is_some_and(|note| note.key.is_some())
 }
 
 /// Returns the record that an item would merge with.

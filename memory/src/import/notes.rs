@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::judged::{EarlierTexts, Forgotten, is_corrected};
+use super::judged::{EarlierTexts, Forgotten, has_place, is_corrected};
 use super::{Dated, ImportOutcome, SourceRow, left_out, not_again, remembered};
 use crate::draft::Draft;
 use crate::fold::{clip, fold};
@@ -16,7 +16,7 @@ use crate::limits::{KEY_CHARS_MAX, PURGE_TITLE_CHARS_MAX};
 use crate::memory::Memory;
 use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
-use crate::record::{Blueprint, Body, Category, Lesson, Record};
+use crate::record::{Blueprint, Body, Category, Lesson, Record, RecordState};
 use crate::refusal::Refusal;
 use crate::room::{check_items, has_room};
 use crate::size::Size;
@@ -125,6 +125,27 @@ impl Import<'_> {
     /// Tells the import the earlier texts of notes that were corrected here.
     pub(super) fn set_earlier(&mut self, earlier: &Arc<EarlierTexts>) {
         self.earlier = Arc::clone(earlier);
+    }
+
+    /// Returns the items whose text never was under a key here, nor a session's own note. Counts
+    /// the others. A form without keys and sessions has them if it was exported here.
+    pub(super) fn without_placed<'b>(
+        &mut self,
+        items: &'b [Dated<NewNote>],
+    ) -> Vec<&'b Dated<NewNote>> {
+        let (memory, now) = (self.memory, self.origin.time);
+        let is_placed =
+            |record: &&Arc<Record>| record.state != RecordState::Forgotten && has_place(record);
+        let placed = memory.records_of(Kind::Note).filter(is_placed);
+        let here: BTreeSet<&str> =
+            placed.filter_map(|record| record.note()).map(|note| note.content.as_str()).collect();
+        let is_new = |Dated { time, item }: &&Dated<NewNote>| {
+            let time = time.filter(|time| *time < now);
+            !here.contains(item.content.as_str()) && !self.earlier.has_placed(&item.content, time)
+        };
+        let new: Vec<&Dated<NewNote>> = items.iter().filter(is_new).collect();
+        self.stayed += count(items.len() - new.len());
+        new
     }
 
     /// Stores notes, until there is no room.

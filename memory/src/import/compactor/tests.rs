@@ -135,6 +135,35 @@ fn a_compactor_export_imports_unchanged() {
     assert_eq!(told(&back), told(&memory));
 }
 
+/// The form has neither keys nor sessions.
+#[test]
+fn an_export_that_comes_back_adds_no_note() {
+    let mut memory = Memory::default();
+    let fact = |content: &str| NewNote { key: Some("db.port".to_owned()), ..note(content) };
+    let own = NewNote { private: true, ..note("only mine") };
+    let first = vec![Ok(fact("The port is 5432.")), Ok(note("shared")), Ok(own)];
+    let plan = plan_notes(&memory, &origin("one", 2), first).unwrap();
+    apply(&mut memory, plan);
+    let is_fact = |record: &&Arc<Record>| record.note().is_some_and(|note| note.key.is_some());
+    let old = Arc::clone(memory.records().find(is_fact).unwrap());
+    let state = compactor_state(&memory, ItemIds::unsalted(), day(9), |_| true).to_string();
+    let mut source = parse_compactor(&state).unwrap();
+    assert_eq!(source.items.len(), 3);
+    let planned = |memory: &Memory, source: &Compactor| {
+        plan_import_compactor(memory, source, "d1", &origin("importer", 20))
+    };
+    let same = planned(&memory, &source);
+    assert_eq!((same.changes.len(), same.outcome.merged), (0, 3), "{same:?}");
+
+    let second = plan_notes(&memory, &origin("one", 10), vec![Ok(fact("The port is 6000."))]);
+    apply(&mut memory, second.unwrap());
+    let wanted: Vec<_> = EarlierTexts::wanted(&memory).into_iter().collect();
+    assert_eq!(wanted, [(old.id, old.version)]);
+    source.set_earlier(&Arc::new(EarlierTexts::of(&memory, [&*old])));
+    let earlier = planned(&memory, &source);
+    assert_eq!((earlier.changes.len(), earlier.outcome.merged), (0, 3), "{earlier:?}");
+}
+
 #[test]
 fn items_keyed_by_id_are_read_and_a_damaged_file_is_refused() {
     let by_id =
