@@ -30,6 +30,9 @@ pub(crate) const EXPORT_BYTES_MAX: u64 = REPLY_BYTES_MAX as u64;
 /// Size of the records sent to the daemon at once. One record more may be included.
 pub(crate) const IMPORT_PART_BYTES: usize = 8 << 20;
 
+/// Commits of one import that are named.
+pub(crate) const IMPORT_REVISIONS_NAMED_MAX: usize = 20;
+
 /// Files of a folder that are imported at once.
 pub(crate) const IMPORT_FILES_MAX: usize = 20_000;
 

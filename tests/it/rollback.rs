@@ -43,6 +43,14 @@ fn commits_are_listed_undone_and_restored_at_a_shell() {
     assert_eq!(shell.json(&["list"])["records"], json!([]));
     shell.done(&["undo"]);
     assert_eq!(port(), "2");
+    shell.done(&["note", "--key", "port", "4"]);
+    shell.done(&["note", "between"]);
+    shell.done(&["note", "--key", "port", "5"]);
+    let newest = revisions(&shell.json(&["history", "--limit", "3"]));
+    let [last, _, first] = newest[..] else { panic!("{newest:?}") };
+    shell.done(&["undo", &last.to_string(), &first.to_string()]);
+    assert_eq!(port(), "2", "each is taken back, and not the one between them");
+    assert_eq!(shell.json(&["list"])["records"].as_array().unwrap().len(), 2);
     shell.done(&["journal", "verify"]);
     let (code, text) = shell.said(&["restore", "--to", "2026-13-40"]);
     assert_eq!((code, text.contains("it names a day that does not exist")), (2, true), "{text}");

@@ -21,7 +21,7 @@ use super::{MemoryArg, home, print_json, utf8};
 use crate::client::Client;
 use crate::confirm::{can_ask, confirmed};
 use crate::exit::Error;
-use crate::limits::IMPORT_PART_BYTES;
+use crate::limits::{IMPORT_PART_BYTES, IMPORT_REVISIONS_NAMED_MAX};
 use crate::progress;
 use crate::show;
 use crate::table::{Align, Table};
@@ -112,7 +112,19 @@ impl Args {
             writeln!(out, "  {}", show::plain(remark))?;
         }
         let path = show::plain(&import.params.path);
-        Ok(writeln!(out, "imported{}; {path} was not touched", as_revisions(&done))?)
+        let revisions = as_revisions(&done, &self.memory_of(&done, &import.params));
+        Ok(writeln!(out, "imported{revisions}; {path} was not touched")?)
+    }
+
+    /// Returns the options with which other commands find the memory that was imported into.
+    fn memory_of(&self, done: &ImportReply, params: &ImportParams) -> String {
+        match &done.project {
+            _ if self.memory.user => " --user".to_owned(),
+            Some(project) if params.part || self.memory.project.is_given() => {
+                format!(" --project {}", project.id)
+            }
+            _ => String::new(),
+        }
     }
 
     fn read(&self) -> Result<Import, Error> {
@@ -306,12 +318,25 @@ fn show_plan(
     Ok(())
 }
 
-/// Names the commits of an import, all of which `anchord undo` has to take back.
-fn as_revisions(done: &ImportReply) -> String {
-    match (done.first_revision, done.revision) {
-        (Some(first), Some(last)) => format!(" as revisions {first} to {last}"),
-        (_, Some(only)) => format!(" as revision {only}"),
-        (_, None) => String::new(),
+/// Names the commits of an import. All of them have to be taken back, and none that others made
+/// between them. `options` names the memory for `anchord undo`.
+fn as_revisions(done: &ImportReply, options: &str) -> String {
+    let commits: Vec<String> = parts::revisions(done).iter().map(u64::to_string).collect();
+    let named: Vec<&str> = commits.iter().map(String::as_str).collect();
+    match named.as_slice() {
+        [] => String::new(),
+        [only] => format!(" as revision {only}"),
+        [first, .., last] if named.len() > IMPORT_REVISIONS_NAMED_MAX => {
+            let count = named.len();
+            format!(" as {count} revisions from {first} to {last}; `anchord history` lists them")
+        }
+        _ => {
+            let list = show::listed(&named, "and");
+            // A later part may build on an earlier one.
+            let newest_first: Vec<&str> = named.iter().rev().copied().collect();
+            let typed = newest_first.join(" ");
+            format!(" as revisions {list}; `anchord undo {typed}{options}` takes them back")
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::history;
 use crate::show;
 use crate::tool::Caller;
 
-/// Take commits back: the newest, another one, the last few, or a session's
+/// Take commits back: the newest, others, the last few, or a session's
 ///
 /// New records are forgotten, changed ones go back, forgotten and archived ones return. An undo is
 /// a commit too, so undoing it brings everything back. If later commits have changed the same
@@ -22,18 +22,20 @@ use crate::tool::Caller;
 #[command(after_help = "Examples:
   anchord undo
   anchord undo 12 --dry-run
+  anchord undo 12 9
   anchord undo --last 3
   anchord undo --session 019a3f
   anchord undo 12 --force --project ~/src/parser")]
 pub(crate) struct Args {
-    /// The number of the commit, as `anchord history` shows it [default: the newest]
+    /// The number of the commit, as `anchord history` shows it [default: the newest]. Several are
+    /// taken back one by one, in this order
     #[arg(value_name = "REV", value_parser = history::revision)]
-    revision: Option<u64>,
+    revisions: Vec<u64>,
     /// Take back every commit of this session; the beginning of its id is enough
-    #[arg(long, value_name = "ID", conflicts_with_all = ["revision", "last"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["revisions", "last"])]
     session: Option<String>,
     /// Take back this many of the newest commits
-    #[arg(long, value_name = "N", conflicts_with = "revision")]
+    #[arg(long, value_name = "N", conflicts_with = "revisions")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     last: Option<u64>,
     #[command(flatten)]
@@ -58,12 +60,19 @@ pub(super) struct How {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let last = match (self.revision, &self.session, self.last) {
-            (None, None, None) => Some(1),
-            (_, _, last) => last,
-        };
-        let arguments = json!({ "undo": self.revision, "session": self.session, "last": last });
-        roll_back(out, self.memory.resolve()?, arguments, &self.how)
+        let memory = self.memory.resolve()?;
+        if self.revisions.is_empty() {
+            let newest = self.session.is_none().then_some(1);
+            let arguments = json!({ "session": self.session, "last": self.last.or(newest) });
+            return roll_back(out, memory, arguments, &self.how);
+        }
+        if self.revisions.len() > 1 && (self.how.dry_run || self.how.json) {
+            return Err(Error::usage("--dry-run and --json go with one commit"));
+        }
+        for revision in self.revisions {
+            roll_back(out, memory.clone(), json!({ "undo": revision }), &self.how)?;
+        }
+        Ok(())
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) async fn import_memory(
         already: planned.outcome.before.is_some(),
         nothing: planned.changes.is_empty(),
         revision: None,
-        first_revision: None,
+        revisions: Vec::new(),
         counts: read.counts(&planned.outcome),
         merged: planned.outcome.merged,
         remarks: remarks(&planned.outcome, &here, &read.removed),
@@ -76,8 +76,8 @@ pub(crate) async fn import_memory(
     let written = write_steps(&open, &read, &by).await?;
     reply.remarks.extend(keep_budget(service, &open).await);
     reply.applied = true;
-    reply.revision = written.map(|(_, last)| last);
-    reply.first_revision = written.filter(|(first, last)| first < last).map(|(first, _)| first);
+    reply.revision = written.last().copied();
+    reply.revisions = Some(written).filter(|all| all.len() > 1).unwrap_or_default();
     reply.project = Some(asked.reference(service, id));
     Ok(reply)
 }
@@ -98,14 +98,14 @@ async fn earlier_texts(open: &OpenProject, memory: &Arc<Memory>) -> Answer<Earli
     reading.await.map_err(store_error)
 }
 
-/// Writes the steps of an import, a commit each. Returns the revisions of the first and the last
-/// commit. Sessions may write between them.
+/// Writes the steps of an import, a commit each. Returns the revisions of the commits. Sessions may
+/// write between them.
 async fn write_steps(
     open: &OpenProject,
     read: &Arc<SourceSteps>,
     by: &Provenance,
-) -> Answer<Option<(u64, u64)>> {
-    let mut revisions: Option<(u64, u64)> = None;
+) -> Answer<Vec<u64>> {
+    let mut revisions = Vec::new();
     for at in 0..read.steps.len() {
         let (read, by) = (Arc::clone(read), by.clone());
         let decide: WriteCommand<Memory> = Arc::new(move |memory, now| {
@@ -114,8 +114,7 @@ async fn write_steps(
         });
         let written = open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
         if written.changes.iter().any(Change::is_shared) {
-            let revision = written.before.revision().0 + 1;
-            revisions = Some((revisions.map_or(revision, |(first, _)| first), revision));
+            revisions.push(written.before.revision().0 + 1);
         }
     }
     Ok(revisions)

@@ -88,9 +88,10 @@ pub struct ImportReply {
     /// The revision of the import's commit, or of its last one.
     #[serde(default)]
     pub revision: Option<u64>,
-    /// The revision of its first commit, if it has several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_revision: Option<u64>,
+    /// The revisions of all its commits, oldest first, if it has several. Others may have written
+    /// between them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub revisions: Vec<u64>,
     /// Counts by kind.
     #[serde(flatten)]
     pub counts: ByKind<ImportCounts>,

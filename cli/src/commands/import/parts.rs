@@ -94,16 +94,23 @@ pub(super) fn of_part(mut reply: ImportReply, part: usize, of: usize) -> ImportR
     reply
 }
 
+/// Returns the revisions of all commits of an import, oldest first.
+pub(super) fn revisions(done: &ImportReply) -> Vec<u64> {
+    if done.revisions.is_empty() {
+        return done.revision.into_iter().collect();
+    }
+    done.revisions.clone()
+}
+
 /// Adds up the replies to one part and to the next one.
 pub(super) fn joined(one: ImportReply, next: ImportReply) -> ImportReply {
+    let commits: Vec<u64> = [&one, &next].into_iter().flat_map(revisions).collect();
     let mut counts = one.counts;
     for kind in Kind::ALL {
         let (sum, more) = (counts.0.of_mut(kind), next.counts.of(kind));
         sum.found += more.found;
         sum.new += more.new;
     }
-    let revision = next.revision.or(one.revision);
-    let first = one.first_revision.or(one.revision).or(next.first_revision);
     let mut remarks = one.remarks;
     remarks.extend(next.remarks);
     ImportReply {
@@ -111,8 +118,8 @@ pub(super) fn joined(one: ImportReply, next: ImportReply) -> ImportReply {
         applied: one.applied || next.applied,
         already: one.already && next.already,
         nothing: one.nothing && next.nothing,
-        revision,
-        first_revision: first.filter(|first| Some(*first) != revision),
+        revision: commits.last().copied(),
+        revisions: Some(commits).filter(|all| all.len() > 1).unwrap_or_default(),
         counts,
         merged: one.merged + next.merged,
         remarks,

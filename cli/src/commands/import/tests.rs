@@ -63,7 +63,7 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
         already: false,
         nothing: false,
         revision: None,
-        first_revision: None,
+        revisions: Vec::new(),
         counts: ByKind(PerKind {
             blueprints: ImportCounts { found: 12, new: 10 },
             anchors: ImportCounts { found: 3, new: 3 },

@@ -54,26 +54,37 @@ fn remarks_name_the_part_they_belong_to() {
     assert_eq!(of_part(reply(), 1, 1).remarks, [forgotten], "one part is all of it");
 }
 
+/// What others wrote between them is not taken back.
 #[test]
 fn the_commits_of_all_parts_are_named() {
-    let reply = |first: Option<u64>, revision: Option<u64>| -> ImportReply {
+    let reply = |commits: &[u64]| -> ImportReply {
         let none = json!({});
+        let several = if commits.len() > 1 { commits } else { &[] };
         serde_json::from_value(json!({
-            "applied": true, "already": false, "first_revision": first, "revision": revision,
+            "applied": true, "already": false, "revision": commits.last(), "revisions": several,
             "blueprints": none, "anchors": none, "lessons": none, "sessions": none,
         }))
         .unwrap()
     };
-    let words = |parts: &[(Option<u64>, Option<u64>)]| {
-        let replies = parts.iter().map(|(first, revision)| reply(*first, *revision));
-        super::super::as_revisions(&replies.reduce(joined).unwrap())
+    let words = |parts: &[&[u64]], options: &str| {
+        let replies = parts.iter().map(|commits| reply(commits));
+        super::super::as_revisions(&replies.reduce(joined).unwrap(), options)
     };
-    assert_eq!(words(&[(None, Some(7)), (None, Some(8)), (None, Some(9))]), " as revisions 7 to 9");
-    assert_eq!(words(&[(None, Some(7)), (Some(9), Some(12))]), " as revisions 7 to 12");
-    assert_eq!(words(&[(Some(3), Some(5)), (None, None)]), " as revisions 3 to 5");
+    let two = words(&[&[7], &[9]], "");
+    assert_eq!(two, " as revisions 7 and 9; `anchord undo 9 7` takes them back");
+    assert_eq!(
+        words(&[&[7], &[9, 12]], " --user"),
+        " as revisions 7, 9 and 12; `anchord undo 12 9 7 --user` takes them back"
+    );
+    assert!(words(&[&[3, 5], &[]], "").starts_with(" as revisions 3 and 5; "));
     // A part that was here already has no commit.
-    assert_eq!(words(&[(None, None), (None, Some(8))]), " as revision 8");
-    assert_eq!(words(&[(None, None), (None, None)]), "");
+    assert_eq!(words(&[&[], &[8]], ""), " as revision 8");
+    assert_eq!(words(&[&[], &[]], ""), "");
+    let many: Vec<u64> = (4..40).collect();
+    assert_eq!(
+        words(&[&[2], &many], ""),
+        " as 37 revisions from 2 to 39; `anchord history` lists them"
+    );
 }
 
 #[test]
