@@ -37,9 +37,10 @@ pub use zipmem::{Dated, Pending, SourceRow, Zipmem, parse, plan_import_zipmem};
 use crate::audience::Audience;
 use crate::change::Change;
 use crate::draft::{Draft, KeptBlueprint};
-use crate::ids::Timestamp;
+use crate::ids::{Kind, Timestamp};
 use crate::kinds::MergeKey;
 use crate::memory::Memory;
+use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
 use crate::record::{Anchor, Blueprint, Body, RecordState};
 use crate::refusal::Refusal;
@@ -91,6 +92,12 @@ pub struct ImportOutcome {
 }
 
 impl ImportOutcome {
+    /// Returns the outcome for a source that was imported before: all that it has is here.
+    fn known(before: u32, found: &PerKind<usize>) -> Self {
+        let here: usize = Kind::ALL.into_iter().map(|kind| found.of(kind)).sum();
+        Self { before: Some(before), merged: count(here), ..Self::default() }
+    }
+
     /// Adds up the outcomes of two commits of one source. It was imported before only if both were.
     #[must_use]
     pub fn and(mut self, next: Self) -> Self {

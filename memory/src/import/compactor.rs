@@ -129,7 +129,8 @@ pub fn plan_import_compactor(
     digest: &str,
     origin: &Provenance,
 ) -> Plan<ImportOutcome> {
-    plan_items(memory, (COMPACTOR, digest), &source.notes, origin, |import| {
+    let read = (source.found(), source.notes.as_slice());
+    plan_items(memory, (COMPACTOR, digest), read, origin, |import| {
         import.set_earlier(&source.earlier);
         // An item has no key, so it never meets another one.
         let items = import.without_placed(&source.items);

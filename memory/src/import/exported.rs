@@ -154,7 +154,7 @@ pub fn plan_import_export(
     origin: &Provenance,
 ) -> Plan<ImportOutcome> {
     if let Some(before) = memory.imported(EXPORTED, digest) {
-        let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
+        let outcome = ImportOutcome::known(before, &source.found());
         return Plan { changes: Vec::new(), outcome };
     }
     let mut draft = Draft::new(memory);

@@ -60,7 +60,8 @@ impl ImportStep for Graph {
     }
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
-        plan_items(memory, (GRAPH, digest), &self.notes, by, |import| {
+        let read = (self.found(), self.notes.as_slice());
+        plan_items(memory, (GRAPH, digest), read, by, |import| {
             import.put_notes(self.items.iter().map(|it| (it, Vec::new())), Meeting::Unite);
         })
     }

@@ -44,7 +44,8 @@ impl ImportStep for Sections {
     }
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
-        plan_items(memory, (INSTRUCTIONS, digest), &self.notes, by, |import| {
+        let read = (self.found(), self.notes.as_slice());
+        plan_items(memory, (INSTRUCTIONS, digest), read, by, |import| {
             let dated = |item: &Blueprint| Dated { time: None, item: item.clone() };
             let dated: Vec<Dated<Blueprint>> = self.blueprints.iter().map(dated).collect();
             import.put_blueprints(dated.iter().map(|it| (it, Vec::new())));

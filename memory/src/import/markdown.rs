@@ -90,7 +90,8 @@ impl ImportStep for Notes {
     }
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
-        plan_items(memory, (MARKDOWN, digest), &self.notes, by, |import| {
+        let read = (self.found(), self.notes.as_slice());
+        plan_items(memory, (MARKDOWN, digest), read, by, |import| {
             let named = self.blueprints.iter().map(|(file, it)| (it, vec![file.clone()]));
             import.put_blueprints(named);
             let items = self.items.iter().map(|(marks, it)| (it, marks.clone()));

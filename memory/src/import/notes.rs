@@ -14,6 +14,7 @@ use crate::kinds::MergeKey;
 use crate::kinds::note::{NewNote, Scope};
 use crate::limits::{KEY_CHARS_MAX, PURGE_TITLE_CHARS_MAX};
 use crate::memory::Memory;
+use crate::per_kind::PerKind;
 use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
 use crate::record::{Blueprint, Body, Category, Lesson, Record, RecordState};
@@ -81,17 +82,17 @@ pub(super) struct Import<'a> {
     is_whole: bool,
 }
 
-/// Plans an import: `put` stores its items. `digest` identifies the source, and the same source
-/// again changes nothing.
+/// Plans an import of what was found: `put` stores its items. `digest` identifies the source, and
+/// the same source again changes nothing.
 pub(super) fn plan_items(
     memory: &Memory,
     (name, digest): (&'static str, &str),
-    remarks: &[String],
+    (found, remarks): (PerKind<usize>, &[String]),
     origin: &Provenance,
     put: impl FnOnce(&mut Import<'_>),
 ) -> Plan<ImportOutcome> {
     if let Some(before) = memory.imported(name, digest) {
-        let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
+        let outcome = ImportOutcome::known(before, &found);
         return Plan { changes: Vec::new(), outcome };
     }
     let mut import = Import {

@@ -105,7 +105,8 @@ impl ImportStep for Rows {
     }
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
-        plan_items(memory, (CLAUDE_MEM, digest), &self.notes, by, |import: &mut Import<'_>| {
+        let read = (self.found(), self.notes.as_slice());
+        plan_items(memory, (CLAUDE_MEM, digest), read, by, |import: &mut Import<'_>| {
             import.set_earlier(&self.earlier);
             // Two decisions of one day differ in the second.
             let marks = |time: Timestamp| vec![time.date(), time.second()];

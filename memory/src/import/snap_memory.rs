@@ -159,7 +159,7 @@ fn plan_import(
     origin: &Provenance,
 ) -> Plan<ImportOutcome> {
     if let Some(before) = memory.imported(SNAP_MEMORY, digest) {
-        let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
+        let outcome = ImportOutcome::known(before, &source.found());
         return Plan { changes: Vec::new(), outcome };
     }
     let mut draft = Draft::new(memory);

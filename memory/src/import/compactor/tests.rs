@@ -63,7 +63,8 @@ fn the_same_file_again_changes_nothing_and_newer_notes_here_stay() {
     let mut memory = Memory::default();
     imported(&mut memory, STATE, "d1");
     let before = memory.clone();
-    assert_eq!(imported(&mut memory, STATE, "d1").before, Some(2));
+    let again = imported(&mut memory, STATE, "d1");
+    assert_eq!((again.before, again.merged), (Some(2), 2));
     assert_eq!(items(&memory), items(&before));
 
     let mut memory = Memory::default();

@@ -98,7 +98,7 @@ fn an_import_into_a_fresh_project_copies_the_memory() {
     assert_eq!(memory.bound("claude:5f1c"), Some("Cache"), "the same thread has the same topic");
     let again = import(&mut memory, &export(&source));
     assert!(again.before.is_some());
-    assert_eq!(memory.records().count(), 5);
+    assert_eq!((memory.records().count(), again.merged), (5, 5));
 }
 
 #[test]

@@ -9,7 +9,9 @@ use crate::fold::clip;
 use crate::guide::CheckpointMode;
 use crate::ids::{Kind, SessionId, Timestamp};
 use crate::import::judged::{Forgotten, adds, existing, is_corrected};
-use crate::import::{ImportOutcome, ZIPMEM, left_out, put_anchor, put_blueprint, remembered};
+use crate::import::{
+    ImportOutcome, ImportStep, ZIPMEM, left_out, put_anchor, put_blueprint, remembered,
+};
 use crate::intake::WriteLimits;
 use crate::limits::PURGE_TITLE_CHARS_MAX;
 use crate::memory::Memory;
@@ -30,7 +32,7 @@ pub fn plan_import_zipmem(
     origin: &Provenance,
 ) -> Plan<ImportOutcome> {
     if let Some(before) = memory.imported(ZIPMEM, digest) {
-        let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
+        let outcome = ImportOutcome::known(before, &source.found());
         return Plan { changes: Vec::new(), outcome };
     }
     let mut notes = source.notes.clone();

@@ -109,6 +109,7 @@ fn the_same_source_again_changes_nothing() {
     let records = crate::staged::count(memory.records().count());
     let again = plan_import_zipmem(&memory, &source, "d1", &origin("importer", 21));
     assert_eq!((again.outcome.before, again.changes.len()), (Some(records), 0));
+    assert_eq!(again.outcome.merged, 8, "all that was found");
     insta::assert_snapshot!(crate::render::import(&again.outcome), @"Imported before: 7 records came of it; nothing changes.");
 
     // A source that differs only in its bytes adds nothing.
