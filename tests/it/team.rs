@@ -338,7 +338,14 @@ fn a_reader_cannot_write_and_keeps_what_it_staged() {
         let error = team.get("error").and_then(Value::as_str).unwrap_or_default();
         assert!(error.contains(why), "{team}");
     }
-    assert!(!ada.shell().done(&["load"]).contains("Mine"));
+    let items = json!([{ "content": "For all." }, { "content": "Only mine.", "scope": "session" }]);
+    let refused = agent.call("memory_note", &json!({ "items": items })).unwrap();
+    let why = "what is for this session alone was stored";
+    assert!(refused.is_error && refused.text.contains(why), "{}", refused.text);
+    let found = agent.tool("memory_search", &json!({ "query": "only mine" }));
+    assert!(found.contains("n1p") && found.contains("Only mine."), "{found}");
+    let load = ada.shell().done(&["load"]);
+    assert!(!load.contains("Mine") && !load.contains("For all."), "{load}");
 }
 
 #[test]

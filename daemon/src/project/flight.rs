@@ -16,6 +16,7 @@ use std::time::Duration;
 use anchord_memory::{Copied, CopyMark, Revision, Seq};
 
 use super::batch::Batch;
+use super::held::OWN_STORED;
 use super::team_link::{Answer, Flight, Flights, Followed};
 use super::write::{Write, WriteError};
 use super::writer::Writer;
@@ -345,7 +346,7 @@ impl<M: StateMachine> Writer<M> {
             let is_commit = entry.is_some();
             let mut why = why.clone();
             if has_own {
-                why.push_str("; what is for this session alone was stored");
+                why.push_str(OWN_STORED);
             }
             let error = Arc::new(worded(why));
             for write in waiting.all() {

@@ -11,6 +11,9 @@ use super::{OpenProject, Operation, Reply, Transition, WriteCommand, WriteError,
 use crate::limits;
 use crate::store::{Call, StoreError};
 
+/// The end of a failure's reason where the private part of the write did not wait for the team.
+pub(super) const OWN_STORED: &str = "; what is for this session alone was stored";
+
 /// Returns the command that folds a held save, and reports it as a save does. Of the work of an
 /// ended session, it reports what was not taken.
 pub(crate) fn releasing(
@@ -39,6 +42,23 @@ pub(crate) fn waits_for_team(error: &WriteError) -> Option<&str> {
         | StoreError::TeamBusy { why } => Some(why),
         _ => None,
     }
+}
+
+/// Returns the failure of a write whose private part was stored. The failures are those of
+/// [`waits_for_team`]; others come back as they are.
+pub(crate) fn own_stored(error: WriteError) -> WriteError {
+    let more = |why: &str| format!("{why}{OWN_STORED}");
+    let failed = match &error {
+        WriteError::NotSaved(failed) => match &**failed {
+            StoreError::TeamAway { why } => StoreError::TeamAway { why: more(why) },
+            StoreError::TeamRefused { why } => StoreError::TeamRefused { why: more(why) },
+            StoreError::TeamSilent { why } => StoreError::TeamSilent { why: more(why) },
+            StoreError::TeamBusy { why } => StoreError::TeamBusy { why: more(why) },
+            _ => return error,
+        },
+        _ => return error,
+    };
+    WriteError::NotSaved(Arc::new(failed))
 }
 
 impl OpenProject {

@@ -29,7 +29,7 @@ pub(crate) use budget::{
     BudgetKeeper, Compacted, OwnNotes, PoolTarget, WriteSet, add_append_times, carry_out, formula,
     plan as plan_within,
 };
-pub(crate) use held::{releasing, waits_for_team};
+pub(crate) use held::{own_stored, releasing, waits_for_team};
 pub use queue::QueuedSession;
 use renumbered::Renumbered;
 pub(crate) use service::ProjectService;

@@ -20,9 +20,10 @@ use super::{Session, WriteOutcome, session_key};
 use crate::anchors::capture;
 use crate::clock;
 use crate::project::{
-    Operation, Outcome, Reply, Transition, WriteCommand, WriteError, releasing, waits_for_team,
+    Operation, Outcome, Reply, Transition, WriteCommand, WriteError, own_stored, releasing,
+    waits_for_team,
 };
-use crate::store::Call;
+use crate::store::{Call, StateMachine as _};
 
 /// A call of a session that may write.
 #[derive(Clone, Copy, Debug)]
@@ -129,9 +130,39 @@ impl SessionCall<'_> {
             return written;
         }
         // What the session saved before and the team's database does not have yet comes first.
-        self.release_earlier(|_| true).await?;
+        if let Err(error) = self.release_earlier(|_| true).await {
+            return Err(self.keep_own::<O>(operation, part, plan, error).await.into());
+        }
         let plan = move |memory: &Memory, by: &Provenance, part: Staged| plan(memory, by, part);
         self.commit_now(operation, part, plan).await
+    }
+
+    /// Commits the private part of a write, which need not wait for the team. Returns the failure
+    /// of the earlier save, which is also that of the shared part.
+    async fn keep_own<O: Outcome>(
+        self,
+        operation: Operation,
+        part: Staged,
+        plan: Arc<impl WritePlan<O>>,
+        error: WriteError,
+    ) -> WriteError {
+        if waits_for_team(&error).is_none() {
+            return error;
+        }
+        let own = move |memory: &Memory, by: &Provenance, part: Staged| {
+            let Plan { changes, outcome } = plan(memory, by, part)?;
+            Ok(Plan { changes: Memory::split(changes).before, outcome })
+        };
+        // The line is that of the whole write, which was not made.
+        let unnumbered = Self { line: None, ..self };
+        match unnumbered.commit_now(Operation::staying(operation.name()), part, own).await {
+            Ok(written) if written.records.is_empty() => error,
+            Ok(_) => own_stored(error),
+            Err(refused) => {
+                tracing::warn!(session = %self.session.id, %refused, "a part was not stored");
+                error
+            }
+        }
     }
 
     /// Commits like [`Self::commit`], without regard to earlier saves that wait.
