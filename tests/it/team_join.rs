@@ -74,6 +74,12 @@ fn a_merge_that_was_refused_is_made_by_joining_again() {
     assert!(code != 0 && text.contains("the same command adds it"), "{text}");
     let (code, text) = bob.shell().said(&["team", "join", &server.url("bob"), "--name", "api"]);
     assert!(code != 0 && text.contains("not merged yet"), "{text}");
+    let status = bob.shell().done(&["team", "status"]);
+    let (_, doctor) = bob.shell().said(&["doctor"]);
+    for text in [&status, &doctor] {
+        assert!(text.contains("--merge` completes it"), "{text}");
+    }
+    assert!(!doctor.contains("you miss nothing"), "{doctor}");
     server.psql("GRANT INSERT ON anchord.entries TO anchord_member");
     assert_eq!(merge(&bob, &server).0, 0);
     ada.sees("My own.");

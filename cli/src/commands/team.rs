@@ -7,7 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anchord_daemon::api::{
-    self, ProjectStatus, Role, Secret, TeamAction, TeamParams, TeamPlace, TeamReply, TeamSummary,
+    self, ProjectStatus, Role, Secret, TeamAction, TeamParams, TeamPlace, TeamReply, TeamState,
+    TeamSummary,
 };
 use anchord_memory::Timestamp;
 use anchord_proto::instance::InstanceDir;
@@ -327,6 +328,11 @@ pub(super) fn line(team: &TeamSummary, now: i64) -> String {
     text
 }
 
+/// Names the command that completes a merge which ended half-way. Its password is as it was given.
+pub(super) fn merge_again(team: &TeamState) -> String {
+    format!("the same `anchord team join {} … --merge` completes it", team.url)
+}
+
 /// Renders the team of a memory.
 fn state(reply: &TeamReply, home: Option<&Path>) -> String {
     let root = reply.project.as_ref().map(|project| show::path(&project.root, home));
@@ -358,6 +364,10 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
     for file in &team.missing {
         let file = show::path(file, home);
         let _ = writeln!(text, "  missing    commits that the database has lost are in {file}");
+    }
+    if !team.unmerged.is_empty() {
+        let again = show::plain(&merge_again(team));
+        let _ = writeln!(text, "  unmerged   not all that was here before was added; {again}");
     }
     asides(&mut text, reply, home);
     if let Some(error) = &team.error {

@@ -444,20 +444,25 @@ async fn join(
 
 /// Refuses to join without a merge if there is something to merge.
 fn nothing_to_merge(own: Option<&Memory>, directory: &Path) -> Answer<()> {
-    let why = match own {
+    let (why, what) = match own {
         Some(memory) => {
             let is_added =
                 |it: &&Arc<Record>| !it.is_private() && it.state != RecordState::Forgotten;
             let count = memory.records().filter(is_added).count();
             let records = if count == 1 { "record" } else { "records" };
-            format!("this project has a memory of its own, with {count} {records}")
+            (format!("this project has a memory of its own, with {count} {records}"), "them")
         }
         None => match unmerged_in(directory)?.first() {
-            Some(export) => format!("{} is not merged yet", super::text(export)),
+            Some(export) => {
+                let export = super::text(export);
+                let why =
+                    format!("what this project had before is not merged yet; it is in {export}");
+                (why, "those records")
+            }
             None => return Ok(()),
         },
     };
-    let action = Some("`--merge` adds them to the team's memory".to_owned());
+    let action = Some(format!("`--merge` adds {what} to the team's memory"));
     Err(ErrorReply { action, ..refused(&why) })
 }
 

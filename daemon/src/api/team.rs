@@ -120,6 +120,9 @@ pub struct TeamState {
     /// Files with commits that the database has lost, and that this machine had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
+    /// Exports of what the project had before, which a merge has not added to the team's yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmerged: Vec<String>,
     /// The members, if the database answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<TeamMember>,

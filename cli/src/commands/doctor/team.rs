@@ -7,6 +7,7 @@ use anchord_proto::instance::InstanceDir;
 
 use super::{Finding, is_reported};
 use crate::client::Client;
+use crate::commands::team::merge_again;
 use crate::exit::Error;
 use crate::show;
 
@@ -25,8 +26,10 @@ pub(super) fn findings(dir: &InstanceDir, status: &StatusReply, found: &mut Vec<
                 if let Some(state) = &reply.team {
                     found.push(finding(project, state));
                     found.extend(state.missing.iter().map(|file| missing(project, file)));
+                    found.extend(unmerged(project, state));
                 }
-                found.extend(reply.asides.iter().map(|place| aside(project, place)));
+                let is_merged = reply.team.as_ref().is_none_or(|it| it.unmerged.is_empty());
+                found.extend(reply.asides.iter().map(|place| aside(project, place, is_merged)));
             }
             Err(error) if is_reported(found, project, &error) => {}
             Err(error) => {
@@ -51,12 +54,25 @@ fn missing(project: &ProjectStatus, file: &str) -> Finding {
     Finding::note(ABOUT, what).action(action)
 }
 
-/// Names a directory with the memory that the project had before.
-fn aside(project: &ProjectStatus, directory: &str) -> Finding {
+/// Says that a merge ended half-way, if one did.
+fn unmerged(project: &ProjectStatus, state: &TeamState) -> Option<Finding> {
+    let file = state.unmerged.first()?;
+    let what = format!(
+        "{}: not all that it had before it joined was added to the team's memory; the rest is in \
+         {file}",
+        project.name
+    );
+    let action = format!("A merge ended half-way: {}.", merge_again(state));
+    Some(Finding::problem(ABOUT, what, action))
+}
+
+/// Names a directory with the memory that the project had before. Until its merge is complete, it
+/// is not to be deleted.
+fn aside(project: &ProjectStatus, directory: &str, is_merged: bool) -> Finding {
     let what = format!("{}: the memory before it joined is in {directory}", project.name);
-    let action = "No command looks into it, and a purge does not reach it. Delete it once you miss \
-                  nothing.";
-    Finding::note(ABOUT, what).action(action)
+    let until = if is_merged { "you miss nothing" } else { "the merge is complete" };
+    let unreached = "No command looks into it, and a purge does not reach it.";
+    Finding::note(ABOUT, what).action(format!("{unreached} Delete it once {until}."))
 }
 
 /// Words the state of a team's memory.

@@ -1,6 +1,6 @@
 //! The texts about a team that a person sees.
 
-use anchord_daemon::api::{ProjectRef, TeamMember, TeamState};
+use anchord_daemon::api::{ProjectRef, TeamMember};
 
 use super::*;
 
@@ -44,6 +44,18 @@ fn a_file_with_what_the_database_has_lost_is_named() {
     let shown = state(&reply, None);
     let line =
         "  missing    commits that the database has lost are in /data/missing-208-214.jsonl\n";
+    assert!(shown.contains(line), "{shown}");
+}
+
+#[test]
+fn a_merge_that_ended_half_way_is_named_with_the_command_that_completes_it() {
+    let mut reply = reply();
+    assert!(!state(&reply, None).contains("unmerged"));
+    let team = reply.team.as_mut().unwrap();
+    team.unmerged = vec!["/data/before-team-1.json".to_owned()];
+    let shown = state(&reply, None);
+    let line = "  unmerged   not all that was here before was added; the same `anchord team join \
+                postgres://ada@db.example/anchord … --merge` completes it\n";
     assert!(shown.contains(line), "{shown}");
 }
 

@@ -1,7 +1,10 @@
 //! Looks at the team of a memory: what this machine knows of it, and what its database says now.
 
+use std::io;
+
 use anchord_team::{Error, Member};
 
+use super::unmerged;
 use crate::admin::{Answer, internal, store_error, text};
 use crate::api::{TeamMember, TeamState};
 use crate::blocking::run_blocking;
@@ -28,9 +31,14 @@ pub(super) async fn look(
         error: status.error.clone(),
         ..TeamState::default()
     };
-    let missing = run_blocking(move || team_copy::missing_in(&directory)).await;
-    let missing = missing.map_err(|error| internal(&format!("cannot look for files: {error}")))?;
+    let files = run_blocking(move || {
+        let missing = team_copy::missing_in(&directory)?;
+        Ok::<_, io::Error>((missing, unmerged::in_directory(&directory)?))
+    });
+    let files = files.await.map_err(|error| internal(&format!("cannot look for files: {error}")));
+    let (missing, unmerged) = files?;
     state.missing = missing.iter().map(|path| text(path)).collect();
+    state.unmerged = unmerged.iter().map(|path| text(path)).collect();
     let Some(config) = config else { return Ok(Some(state)) };
     (state.name, state.url) = (config.name, config.url.clone());
     state.id = config.project.to_string();
