@@ -368,6 +368,22 @@ fn a_memory_that_leaves_its_team_has_all_of_it() {
 }
 
 #[test]
+fn a_creation_under_a_taken_name_sends_nothing() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    ada.create(&server.url("ada"));
+    server.psql("GRANT anchord_member TO bob");
+    bob.shell().done(&["note", "My own."]);
+    let create = ["team", "create", &server.url("bob"), "--name", "api"];
+    let (code, text) = bob.shell().said(&create);
+    assert!(code != 0 && text.contains("another one has this name"), "{text}");
+    let dump = server.dump();
+    assert!(!dump.contains("unfinished") && !dump.contains("My own."), "{dump}");
+    let (_, text) = bob.shell().said(&["team", "join", &server.url("bob"), "--name", "api"]);
+    assert!(text.contains("ask a maintainer"), "no other name is given: {text}");
+}
+
+#[test]
 fn what_cannot_be_joined_or_created_says_what_to_do() {
     let Some(server) = server() else { return };
     let (ada, bob) = (Machine::new(), Machine::new());

@@ -2,6 +2,7 @@
 
 mod replaced;
 mod state;
+mod unfinished;
 mod unmerged;
 
 use std::path::{Path, PathBuf};
@@ -102,7 +103,8 @@ pub(crate) async fn team_projects(
 
 async fn names_in(database: &Database) -> Answer<Vec<String>> {
     let projects = database.projects().await.map_err(database_error)?;
-    Ok(projects.into_iter().map(|project| project.name).collect())
+    let names = projects.into_iter().map(|project| project.name);
+    Ok(names.filter(|name| !unfinished::is(name)).collect())
 }
 
 /// Returns the project, and gives it an id if it has none.
@@ -156,13 +158,14 @@ async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> An
     if names_in(&database).await?.contains(&name) {
         return Err(database_error(DatabaseError::NameTaken));
     }
+    // A project that this member does not see may have the name. Then nothing is sent.
+    let created = database.create_project(&name).await.map_err(database_error)?;
     // If it ends half-way, the name is still free. With nothing to send, the first of several that
     // create it at once has the name.
-    let first_name = match open.memory().revision() {
-        Revision(0) => name.clone(),
-        _ => format!("{name} (unfinished {})", Uuid::new_v4()),
-    };
-    let created = database.create_project(&first_name).await.map_err(database_error)?;
+    if open.memory().revision() > Revision(0) {
+        let renamed = database.rename_project(created.id, &unfinished::named(&name)).await;
+        renamed.map_err(database_error)?;
+    }
     let config = config_of(&created, name, place);
     let journal = teams.journal(&config).map_err(|error| refused(&error))?;
     let directory = service.projects.open.directory(id);
@@ -378,7 +381,8 @@ async fn join(
     let database = teams.database(&place.url, &place.secret).map_err(|it| refused(&it))?;
     let projects = database.projects().await.map_err(database_error)?;
     let Some(found) = projects.iter().find(|known| known.name == name) else {
-        let names: Vec<&str> = projects.iter().map(|known| known.name.as_str()).collect();
+        let names = projects.iter().map(|known| known.name.as_str());
+        let names: Vec<&str> = names.filter(|name| !unfinished::is(name)).collect();
         let error = format!("the database shows you no project called {name}");
         let action = if names.is_empty() {
             "ask a maintainer to invite you: `anchord team invite`".to_owned()
