@@ -106,7 +106,8 @@ fn a_private_record_is_purged_on_its_machine_and_named_nowhere_else() {
     assert!(stored.contains("n1p"), "{stored}");
     let digest = "SELECT seq, digest FROM anchord.projects";
     let before = server.psql(digest);
-    ada.shell().done(&["purge", "n1p", "--yes"]);
+    let said = ada.shell().done(&["purge", "n1p", "--yes"]);
+    assert!(!said.contains("team's"), "{said}");
     assert_eq!(ada.instance.holding(PLANTED), Vec::<PathBuf>::new());
     assert_eq!(server.psql(digest), before, "nobody else learns of it");
     ada.shell().done(&["note", "Ours."]);

@@ -48,8 +48,10 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     directories.push(admin.sessions.rules.guard_logs());
     let (surveyed, found) = survey(&open, &wanted, &directories).await?;
     let team = open.owner.team().is_some();
+    let is_shared = |gone: &PurgedRecord| !gone.newest.is_private();
+    let of_team = team && surveyed.purge.records().any(is_shared);
     // A plan that this member may not carry out is not shown, and nobody is asked about it.
-    if team && surveyed.purge.records().any(|gone| !gone.newest.is_private()) {
+    if of_team {
         team_copy::may_purge(projects, target.id).await?;
     }
     let asides = projects.open.asides(target.id).await.map_err(store_error)?;
@@ -57,7 +59,7 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     let records: BTreeSet<RecordId> = surveyed.purge.records().map(|gone| gone.id).collect();
     let sought = SoughtFiles { records, query: wanted.query.clone() };
     let files = admin.sessions.shared.files_to_purge(&open, &sought).await;
-    let mut plan = PurgeReply { team, asides, ..reply(&surveyed, &target, &found) };
+    let mut plan = PurgeReply { team: of_team, asides, ..reply(&surveyed, &target, &found) };
     name_files(&mut plan, &files);
     if params.dry_run || plan.is_empty() {
         return Ok(plan);
@@ -90,13 +92,13 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     let open = projects.open_project(target.id).await.map_err(store_error)?;
     leave_rules(admin, &target, &open.memory()).await;
     // In a team, what stays on this machine is purged without a commit.
-    let is_commit = |gone: &PurgedRecord| !team || !gone.newest.is_private();
-    let is_commit = surveyed.purge.records().any(is_commit) || !team && !surveyed.is_empty();
+    let of_team = team && surveyed.purge.records().any(is_shared);
+    let is_commit = of_team || !team && !surveyed.is_empty();
     let revision = is_commit.then(|| written.unwrap_or_else(|| open.memory().revision()).0);
     tracing::info!(project = %target.id, records = surveyed.purge.records().count(), "purged");
     let asides = plan.asides;
-    let mut done =
-        PurgeReply { applied: true, revision, team, asides, ..reply(&surveyed, &target, &found) };
+    let changed = reply(&surveyed, &target, &found);
+    let mut done = PurgeReply { applied: true, revision, team: of_team, asides, ..changed };
     name_files(&mut done, &files);
     Ok(done)
 }

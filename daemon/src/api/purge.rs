@@ -29,7 +29,7 @@ pub struct PurgeReply {
     /// The revision of the purge's commit.
     #[serde(default)]
     pub revision: Option<u64>,
-    /// Whether a team shares the memory, whose database and other machines lose the records, too.
+    /// Whether a team shares any of the records. Its database and other machines lose those, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub team: bool,
     /// The purged records, ordered by kind and number.
