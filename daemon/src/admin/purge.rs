@@ -51,8 +51,12 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     let is_shared = |gone: &PurgedRecord| !gone.newest.is_private();
     let of_team = team && surveyed.purge.records().any(is_shared);
     // A plan that this member may not carry out is not shown, and nobody is asked about it.
-    if of_team {
-        team_copy::may_purge(projects, target.id).await?;
+    if of_team && !team_copy::may_purge(projects, target.id).await? {
+        return Err(ErrorReply {
+            code: ErrorCode::Refused,
+            error: "only a maintainer purges what the team shares".to_owned(),
+            action: Some("Ask a maintainer of the project.".to_owned()),
+        });
     }
     let asides = projects.open.asides(target.id).await.map_err(store_error)?;
     let asides: Vec<String> = asides.iter().map(|path| super::text(path)).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anchord_memory::{Change, Memory, RecordId, Revision, Seq};
-use anchord_team::{ProjectInfo, Role};
+use anchord_team::Role;
 use uuid::Uuid;
 
 use super::compare::{Compared, TeamReader};
@@ -18,19 +18,21 @@ use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey};
 use crate::store::{Entry, EntryKey, Opened, StateMachine as _, Store, TeamEntry};
 use crate::team::{self, TeamReplacement};
 
-/// Fails unless this machine's member may take away what the team shares.
+/// Returns whether this machine's member may take away what the team shares.
 ///
 /// # Errors
-/// Also fails if the database does not say so now.
-pub(crate) async fn may_purge(projects: &ProjectService, id: ProjectId) -> Result<(), PurgeError> {
+/// Fails if the database does not say so now.
+pub(crate) async fn may_purge(
+    projects: &ProjectService,
+    id: ProjectId,
+) -> Result<bool, PurgeError> {
     let config = team::read(&projects.open.directory(id))?;
     let config = config.ok_or_else(no_file)?;
     let database = projects.open.teams().database(&config.url, &config.secret);
     let known = database.map_err(PurgeError::Team)?.projects().await;
     let known = known.map_err(|error| failed(&format!("failed to {error}")))?;
     match known.iter().find(|known| known.id == config.project) {
-        Some(ProjectInfo { role: Role::Maintainer, .. }) => Ok(()),
-        Some(_) => Err(failed("only a maintainer purges what the team shares; ask one")),
+        Some(known) => Ok(known.role == Role::Maintainer),
         None => Err(failed(&format!("failed to {}", anchord_team::Error::NotAMember))),
     }
 }
