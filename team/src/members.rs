@@ -87,13 +87,16 @@ pub fn invite_sql(
 }
 
 /// Returns the SQL with which an administrator removes a member. The role keeps its login, but
-/// leaves the group if it is in no other project. It fails for the only maintainer.
+/// leaves the group if it is in no other project. The role may be gone. It fails for the only
+/// maintainer.
 pub fn remove_sql(project: Uuid, project_name: &str, role_name: &str) -> String {
     let quoted = escape_identifier(role_name);
     let literal = escape_literal(role_name);
     let body = format!(
         "BEGIN\n\
-         \x20   IF NOT EXISTS (SELECT FROM anchord.members WHERE role_name = {literal}) THEN\n\
+         \x20   IF NOT EXISTS (SELECT FROM anchord.members WHERE role_name = {literal})\n\
+         \x20       AND EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = {literal})\n\
+         \x20   THEN\n\
          \x20       REVOKE anchord_member FROM {quoted};\n\
          \x20   END IF;\n\
          END"

@@ -28,6 +28,7 @@ fn the_sql_is_readable_and_has_no_password() {
     );
     let sql = remove_sql(Uuid::nil(), "alpha", "carol");
     assert!(sql.contains("REVOKE anchord_member FROM \"carol\""), "{sql}");
+    assert!(sql.contains("AND EXISTS (SELECT FROM pg_catalog.pg_roles"), "the role may be gone");
 }
 
 #[test]

@@ -131,6 +131,10 @@ async fn printed_sql_invites_and_removes_whatever_the_names_contain() {
             (SELECT oid FROM pg_roles WHERE rolname = session_user)";
         assert_eq!(team.server.psql_as(role_name, groups).unwrap(), "0");
     }
+    // A role may be dropped before its member is removed.
+    team.server.psql(&invite_sql(team.project, "alpha", "zoe", "Zoe", Role::Writer));
+    team.server.psql("DROP ROLE zoe");
+    team.server.psql(&remove_sql(team.project, "alpha", "zoe"));
     assert_eq!(team.owner.members(team.project).await.unwrap().len(), 4);
     // The same names through the connection.
     for (role_name, name) in names {
