@@ -132,6 +132,11 @@ fn refuse_without_maintainer(members: &[Member], role_name: &str) -> Result<(), 
     Ok(())
 }
 
+/// Returns the refusal of what only a maintainer does with a member.
+fn may_not(what: &str) -> Error {
+    Error::Refused(format!("only a maintainer {what} a member; ask one"))
+}
+
 impl Database {
     /// Invites a member, or changes its name and rights. Fails with [`Error::Refused`] if the
     /// caller is not a maintainer.
@@ -148,6 +153,9 @@ impl Database {
     ) -> Result<(), Error> {
         check_name(role_name, ROLE_NAME_BYTES_MAX)?;
         check_name(name, NAME_BYTES_MAX)?;
+        if !self.may_manage(project).await? {
+            return Err(may_not("invites"));
+        }
         if role != Role::Maintainer {
             refuse_without_maintainer(&self.members(project).await?, role_name)?;
         }
@@ -167,9 +175,7 @@ impl Database {
         let invited = self.run(&format!("BEGIN;\n{create}{row}COMMIT")).await;
         invited.map_err(|error| match error {
             // The policy of the table of members, in the server's words.
-            Error::Refused(why) if why.contains("row-level security") => {
-                Error::Refused("only a maintainer invites a member".to_owned())
-            }
+            Error::Refused(why) if why.contains("row-level security") => may_not("invites"),
             error => error,
         })
     }
@@ -214,14 +220,24 @@ impl Database {
         let removed = self.query(sql, &params).await?;
         if removed.is_empty() {
             let members = self.members(project).await?;
-            refuse_without_maintainer(&members, role_name)?;
-            // Row-level security hides a row from whoever may not delete it.
-            if members.iter().any(|member| member.role_name == role_name) {
-                return Err(Error::Refused("only a maintainer removes a member".to_owned()));
+            if !members.iter().any(|member| member.role_name == role_name) {
+                return Err(Error::NoSuchMember(role_name.to_owned()));
             }
-            return Err(Error::NoSuchMember(role_name.to_owned()));
+            if self.may_manage(project).await? {
+                refuse_without_maintainer(&members, role_name)?;
+            }
+            // Row-level security hides a row from whoever may not delete it.
+            return Err(may_not("removes"));
         }
         Ok(())
+    }
+
+    /// Returns whether the caller may change the members of a project. Others are not told how a
+    /// maintainer would do it. An administrator is no member.
+    async fn may_manage(&self, project: Uuid) -> Result<bool, Error> {
+        let known = self.projects().await?;
+        let own = known.iter().find(|known| known.id == project);
+        Ok(own.is_none_or(|known| known.role == Role::Maintainer))
     }
 
     /// Runs statements on a connection of their own. What is open is rolled back on an error.

@@ -305,6 +305,15 @@ async fn the_only_maintainer_stays_until_there_is_another() {
         let Err(Error::Refused(why)) = refused else { panic!("{refused:?}") };
         assert!(why.contains("owner is the only maintainer"), "{why}");
     }
+    // A writer cannot make another one, so it is not told to.
+    let writer = open(&team.server.url("bob"));
+    for refused in [
+        writer.remove(team.project, "owner").await,
+        writer.invite(team.project, "owner", "owner", Role::Writer).await,
+    ] {
+        let Err(Error::Refused(why)) = refused else { panic!("{refused:?}") };
+        assert!(why.ends_with("a member; ask one"), "{why}");
+    }
     for sql in [
         anchord_team::remove_sql(team.project, "alpha", "owner"),
         anchord_team::invite_sql(team.project, "alpha", "owner", "owner", Role::Reader),
@@ -359,7 +368,7 @@ async fn a_maintainer_manages_members_and_purges() {
     assert!(matches!(rita.remove(team.project, "bob").await, Err(Error::Refused(_))));
     let promoted = rita.invite(team.project, "rita", "Rita", Role::Maintainer).await;
     let Err(Error::Refused(why)) = promoted else { panic!("{promoted:?}") };
-    assert_eq!(why, "only a maintainer invites a member");
+    assert_eq!(why, "only a maintainer invites a member; ask one");
     assert_eq!(bob.members(team.project).await.unwrap().len(), 3);
 
     let purge = "UPDATE anchord.entries SET changes = 'null', digest = repeat('c', 64) RETURNING 1";
