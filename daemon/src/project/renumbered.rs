@@ -1,5 +1,5 @@
-//! Sessions that know ids from before a team's memory gave records others. A merge does, and so does
-//! a database that is set back, since later records get the same numbers.
+//! Sessions that know ids from before a team's memory gave records others. A merge does that. So
+//! does a database that is set back, since later records get the same numbers.
 
 use std::collections::BTreeMap;
 

@@ -54,7 +54,7 @@ fn remarks_name_the_part_they_belong_to() {
     assert_eq!(of_part(reply(), 1, 1).remarks, [forgotten], "one part is all of it");
 }
 
-/// What others wrote between them is not taken back.
+/// The commits of others between them are not taken back.
 #[test]
 fn the_commits_of_all_parts_are_named() {
     let reply = |commits: &[u64]| -> ImportReply {
