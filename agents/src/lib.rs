@@ -9,7 +9,7 @@ mod client;
 mod clients;
 #[cfg(feature = "events")]
 pub mod events;
-#[cfg(any(feature = "setup", feature = "transcripts"))]
+#[cfg(any(feature = "events", feature = "setup", feature = "transcripts"))]
 pub mod limits;
 #[cfg(any(feature = "events", feature = "transcripts"))]
 mod patch;

@@ -1,4 +1,4 @@
-//! Every limit on what is read of clients' files.
+//! Every limit on what is read of clients' files and events.
 
 /// The longest line of a client's transcript, or message's row in a database, that is read. A
 /// longer one is skipped.
@@ -20,3 +20,6 @@ pub const EDITED_BYTES_MAX: u64 = 64 << 20;
 
 /// Seconds to wait for a database that its client is writing to.
 pub const DATABASE_BUSY_SECONDS_MAX: u64 = 5;
+
+/// The times that JSON is looked for within a text of JSON, in a tool's input.
+pub const TOOL_INPUT_NESTED_MAX: usize = 3;

@@ -183,6 +183,10 @@ pub const TEAM_WAIT_MAX: Duration = Duration::from_secs(5);
 /// The time between two looks at whether this machine has what a team's database has.
 pub const TEAM_POLL: Duration = Duration::from_millis(5);
 
+/// Characters of a wanted name in that of a project whose creation has not ended. With the rest,
+/// they take no more bytes than a name may have.
+pub const TEAM_UNFINISHED_CHARS_MAX: usize = 30;
+
 /// The time that a try has in any case, however long its callers have waited for their turn. It
 /// does not if the last call failed.
 pub const TEAM_TRY_MIN: Duration = Duration::from_secs(1);

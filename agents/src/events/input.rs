@@ -4,6 +4,8 @@
 use anchord_memory::shell_line;
 use serde_json::{Map, Value, json};
 
+use crate::limits::TOOL_INPUT_NESTED_MAX;
+
 /// Tools that run a command line, in any client. Their letters may be of another case.
 const SHELL_TOOLS: [&str; 18] = [
     "bash",
@@ -30,8 +32,6 @@ const COMMAND_FIELDS: [&str; 8] =
     ["command", "cmd", "commands", "script", "run", "program", "executable", "chars"];
 /// The fields with the words after a program, where they are apart from it.
 const ARGUMENT_FIELDS: [&str; 3] = ["args", "arguments", "argv"];
-/// The times that JSON is looked for within a text of JSON.
-const NESTED_MAX: usize = 3;
 
 /// Makes the input of a payload's tool an object. Some clients send it as JSON in a text. A text or
 /// a list is the command of a shell tool, and may be a patch elsewhere. The command of a shell tool
@@ -40,7 +40,7 @@ pub(crate) fn normalise_input(payload: &mut Map<String, Value>) {
     let tool = payload.get("tool_name").and_then(Value::as_str).unwrap_or_default();
     let is_shell = SHELL_TOOLS.iter().any(|name| name.eq_ignore_ascii_case(tool));
     let Some(input) = payload.get_mut("tool_input") else { return };
-    for _ in 0..NESTED_MAX {
+    for _ in 0..TOOL_INPUT_NESTED_MAX {
         let parsed = input.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
         match parsed {
             Some(parsed @ (Value::Object(_) | Value::Array(_) | Value::String(_))) => {

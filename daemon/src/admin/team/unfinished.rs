@@ -2,14 +2,14 @@
 
 use uuid::Uuid;
 
+use crate::limits::TEAM_UNFINISHED_CHARS_MAX;
+
 const BEGIN: &str = " (unfinished ";
 const END: &str = ")";
-/// With the rest, no more bytes than a name may have.
-const CHARS_MAX: usize = 30;
 
 /// Returns a name that no other creation has.
 pub(super) fn named(wanted: &str) -> String {
-    let begin: String = wanted.chars().take(CHARS_MAX).collect();
+    let begin: String = wanted.chars().take(TEAM_UNFINISHED_CHARS_MAX).collect();
     format!("{begin}{BEGIN}{}{END}", Uuid::new_v4())
 }
 
