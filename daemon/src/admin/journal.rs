@@ -81,9 +81,9 @@ pub(crate) async fn verify(service: &SessionService, project: &str) -> Answer<Ve
             compare(&replayed);
             true
         });
-        (read, replayed == state, bad)
+        (read, replayed == state, replayed.seq().0, bad)
     });
-    let (read, is_same, mut problems) = replaying.await;
+    let (read, is_same, entries, mut problems) = replaying.await;
     if let Err(error) = &read {
         problems.push(problem(error));
     } else if !is_same {
@@ -102,7 +102,7 @@ pub(crate) async fn verify(service: &SessionService, project: &str) -> Answer<Ve
     Ok(VerifyReply {
         project: target.reference,
         segments: sizes.segments,
-        entries: sizes.entries,
+        entries,
         bytes: sizes.journal_bytes,
         index,
         problems,
