@@ -109,6 +109,9 @@ pub const NESTED_TIME_MAX: Duration = Duration::from_secs(1);
 /// Time that one daemon waits for another to finish writing a project's id.
 pub const PROJECT_ID_WAIT_MAX: Duration = Duration::from_secs(1);
 
+/// The longest wait of a read for the record of a project's move.
+pub const MOVE_WAIT_MAX: Duration = Duration::from_millis(200);
+
 /// Model providers that can be tried one after the other.
 pub const MERGE_PROVIDERS_MAX: usize = 8;
 

@@ -46,11 +46,15 @@ use std::sync::Arc;
 
 use crate::api::{self, ErrorCode, ErrorReply, ProjectRef, StopReply};
 use crate::bounded_fs::{self, DiskTimeout};
+use crate::clock;
 use crate::project::{OpenProject, WriteError};
 use crate::projects::{
     Located, NotAProject, ProjectId, ProjectRecord, Surroundings, identify, locate, locate_part,
+    moved,
 };
-use crate::sessions::{BindError, PERSONAL_NAME, SessionService, establish_in_registry};
+use crate::sessions::{
+    BindError, PERSONAL_NAME, SessionService, establish_in_registry, record_move,
+};
 use crate::store::StoreError;
 
 /// The answer to an admin request.
@@ -158,18 +162,21 @@ async fn ask_by(service: &SessionService, project: &str, by: Locate) -> Answer<N
         };
     }
     let registry = service.projects.registry.snapshot();
-    look_for(service, project, by, move |located| {
+    let looking = look_for(service, project, by, move |located| {
         if let Err(NotAProject::Excluded { path, .. }) = &located
             && let Some(known) = registry.project_at(path)
         {
             // The user has named the directory to an agent, so it is a project all the same.
-            return Ok(NamedProject { located: None, id: Some(known.id) });
+            return Ok((NamedProject { located: None, id: Some(known.id) }, None));
         }
         let located = located.map_err(|error| bad_request(&error))?;
-        let id = identify(&located, &registry).map_err(|error| bad_request(&error))?.id;
-        Ok(NamedProject { located: Some(located), id })
-    })
-    .await
+        let resolution = identify(&located, &registry).map_err(|error| bad_request(&error))?;
+        let found = moved(&located, &registry, &resolution, clock::now());
+        Ok((NamedProject { located: Some(located), id: resolution.id }, found))
+    });
+    let (named, found) = looking.await?;
+    record_move(&service.projects.registry, found).await;
+    Ok(named)
 }
 
 /// Returns whether a directory is the user's home.

@@ -13,6 +13,7 @@
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anchord_memory::Timestamp;
 use uuid::Uuid;
@@ -246,6 +247,35 @@ pub enum EstablishError {
 /// Identifies the project at a place and writes nothing.
 pub fn identify(located: &Located, registry: &Registry) -> Result<Resolution, EstablishError> {
     Here::read(located)?.resolve(registry)
+}
+
+/// A project that was found at another path than the registry has.
+#[derive(Clone, Debug)]
+pub(crate) struct Move {
+    /// The registry's record, as it was read.
+    pub(crate) before: Arc<ProjectRecord>,
+    /// The record with the new place. All else is as before.
+    pub(crate) now: ProjectRecord,
+}
+
+/// Returns the move that `resolution` found, if it found one. The project itself stays untouched,
+/// so that a read can record it.
+pub(crate) fn moved(
+    located: &Located,
+    registry: &Registry,
+    resolution: &Resolution,
+    time: Timestamp,
+) -> Option<Move> {
+    if !matches!(resolution.status, Status::Moved { .. }) {
+        return None;
+    }
+    let before = registry.known_or_forgotten(resolution.id?)?;
+    let places = [located.place(), ProjectDir::of(located.root.clone(), false, None)];
+    let mut found = places.into_iter().filter_map(Result::ok);
+    let place = found.find(|place| place.is_same_directory(&before.place))?;
+    let (name, root) = (located.name.clone(), located.main_root());
+    let now = ProjectRecord { name, root, place, time, ..ProjectRecord::clone(before) };
+    Some(Move { before: Arc::clone(before), now })
 }
 
 /// Assigns an id to a project that has none. Concurrent callers all get the id that was written

@@ -31,6 +31,7 @@ pub use files::{
 pub(crate) use files::{
     Entry, FileBytes, Listing, MirrorDir, MissingDirectory, Visible, name_of_displaced,
 };
+pub(crate) use identity::{Move, moved};
 pub use identity::{
     EstablishError, Established, IdPlace, Resolution, Status, establish, identify, link,
 };

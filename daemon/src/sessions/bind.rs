@@ -13,10 +13,11 @@ use super::service::SessionService;
 use super::{Session, SessionLocation};
 use crate::bounded_fs;
 use crate::clock;
+use crate::limits::MOVE_WAIT_MAX;
 use crate::project::{OpenProject, Transition, WriteCommand};
 use crate::projects::{
-    Established, IdPlace, Located, ProjectId, Registry, RegistryChange, SessionRecord, Status,
-    establish,
+    Established, IdPlace, Located, Move, ProjectId, Registry, RegistryChange, SessionRecord,
+    Status, establish,
 };
 use crate::registry_store::RegistryStore;
 
@@ -189,6 +190,26 @@ pub(crate) async fn establish_in_registry(
         if let Some(id) = written.outcome {
             return Ok((id, notice));
         }
+    }
+}
+
+/// Records a move that a read has found. Until that succeeds, the registry has the old path, and
+/// every read tries again.
+pub(crate) async fn record_move(store: &RegistryStore, found: Option<Move>) {
+    let Some(Move { before, now }) = found else { return };
+    let id = now.id;
+    let decide: WriteCommand<Registry> = Arc::new(move |registry, _| {
+        // Another call may have recorded it, or the user may have changed the project meanwhile.
+        let is_as_read = registry.known_or_forgotten(id) == Some(&before);
+        let changes =
+            if is_as_read { vec![RegistryChange::ProjectSeen(now.clone())] } else { Vec::new() };
+        Ok(Transition::silent(changes))
+    });
+    // A read does not depend on the registry's disk.
+    match tokio::time::timeout(MOVE_WAIT_MAX, store.write(None, None, "move", decide)).await {
+        Ok(Ok(_)) => tracing::info!(project = %id, "a project moved"),
+        Ok(Err(error)) => tracing::warn!(project = %id, %error, "a project's move is not recorded"),
+        Err(_) => tracing::warn!(project = %id, "a project's move is not recorded yet"),
     }
 }
 

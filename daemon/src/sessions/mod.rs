@@ -35,7 +35,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use bind::establish_in_registry;
+pub(crate) use bind::{establish_in_registry, record_move};
 pub(crate) use compaction::Compaction;
 pub(crate) use conversation::NamedConversation;
 pub(crate) use end::{hand_over, keep_and_end};

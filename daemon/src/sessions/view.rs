@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anchord_memory::{Accesses, ItemIds, MAIN, Memory, Record, SessionId, Timestamp, render};
 
+use super::bind::record_move;
 use super::error::BindError;
 use super::service::SessionService;
 use super::{Session, SessionLocation};
@@ -14,7 +15,7 @@ use crate::bounded_fs;
 use crate::clock;
 use crate::project::history::PastMemory;
 use crate::project::{OpenProject, TeamStatus, make_searchable};
-use crate::projects::{EstablishError, Presence, ProjectId, identify};
+use crate::projects::{EstablishError, Presence, ProjectId, identify, moved};
 
 /// The view that a call reads.
 #[derive(Clone, Debug)]
@@ -139,9 +140,12 @@ impl Session {
                 let looking = bounded_fs::run(&located.root, move || {
                     let resolution = identify(&there, &registry)?;
                     let notice = resolution.notice(&there, &registry);
-                    Ok::<_, EstablishError>((resolution.id, notice))
+                    let found = moved(&there, &registry, &resolution, clock::now());
+                    Ok::<_, EstablishError>((resolution.id, notice, found))
                 });
-                looking.await??
+                let (id, notice, found) = looking.await??;
+                record_move(&service.projects.registry, found).await;
+                (id, notice)
             }
         };
         let project = match id {

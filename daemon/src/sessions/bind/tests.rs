@@ -287,3 +287,42 @@ async fn a_project_named_by_id_is_independent_of_its_directory() {
         assert_eq!(session.known_root(), None, "{case}: no file there is the project's");
     }
 }
+
+/// Until a move is recorded, a new project at the old path passes for the one that moved.
+#[tokio::test]
+async fn a_read_records_a_move() {
+    for by_command_line in [false, true] {
+        let world = World::new().await;
+        assert!(says(&world, world.hello()).await.starts_with("Staged."));
+        let (old, new) = (world.directory("demo"), world.directory("moved"));
+        std::fs::rename(&old, &new).unwrap();
+        if by_command_line {
+            let status = admin::project(&world.daemon.sessions, new.to_str().unwrap()).await;
+            assert_eq!(status.unwrap().root, new.to_str().unwrap());
+        } else {
+            let mut shim = agent(&world, hello_from(&new), "talk-2").await;
+            let loaded = shim.call("memory_load", json!({})).await;
+            assert!(loaded.contains("its memory came along"), "{loaded}");
+        }
+        let registry = world.daemon.projects.registry.snapshot();
+        let known = registry.projects().next().unwrap();
+        assert_eq!((&known.root, known.name.as_str()), (&new, "moved"));
+        assert!(known.place.is_there().unwrap() && known.carries_id);
+
+        std::fs::create_dir(&old).unwrap();
+        let mut shim = agent(&world, world.hello(), "talk-3").await;
+        let loaded = shim.call("memory_load", json!({})).await;
+        assert!(!loaded.contains("project link"), "{loaded}");
+    }
+}
+
+#[tokio::test]
+async fn a_move_that_cannot_be_recorded_is_read_all_the_same() {
+    let world = World::new().await;
+    assert!(says(&world, world.hello()).await.starts_with("Staged."));
+    let new = world.directory("moved");
+    std::fs::rename(world.directory("demo"), &new).unwrap();
+    world.daemon.projects.registry.close().await;
+    let status = admin::project(&world.daemon.sessions, new.to_str().unwrap()).await.unwrap();
+    assert_eq!(status.root, world.directory("demo").to_str().unwrap());
+}
