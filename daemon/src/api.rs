@@ -326,6 +326,9 @@ pub struct SessionSummary {
     /// Counts of what the session has checkpointed but not saved.
     #[serde(default)]
     pub staged: StagedStatus,
+    /// Whether `staged` is not known, because the memory that has it is not open.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub staged_unknown: bool,
     /// The confidence with which hook events are matched to this session: `by id`, `by process`, or
     /// `alone` where no connection is known. Absent if there were no events.
     #[serde(default)]

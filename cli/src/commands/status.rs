@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anchord_daemon::api::{
     self, HooksStatus, HttpState, OutlinesStatus, ProjectQuery, ProjectStatus, SessionSummary,
-    StagedStatus, StatusReply,
+    StatusReply,
 };
 use anchord_daemon::config::CONFIG_FILE;
 use anchord_memory::Kind;
@@ -239,13 +239,16 @@ fn sessions(
             name.unwrap_or_else(|| "none yet".to_owned()),
             show::ago(now, session.since),
             if session.connected { last } else { format!("{last}, not connected") },
-            staged(&session.staged),
+            staged(session),
         ]);
     }
     table.print(out)
 }
 
-fn staged(staged: &StagedStatus) -> String {
+fn staged(SessionSummary { staged, staged_unknown, .. }: &SessionSummary) -> String {
+    if *staged_unknown {
+        return "-".to_owned();
+    }
     let staged_of = Kind::ALL.into_iter().map(|kind| (kind, staged.items.of(kind)));
     let mut parts: Vec<String> = staged_of
         .filter(|(_, number)| *number > 0)

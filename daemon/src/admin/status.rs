@@ -127,15 +127,21 @@ fn connections(service: &SessionService) -> Vec<ConnectionStatus> {
 }
 
 pub(super) fn sessions(service: &SessionService) -> Vec<SessionSummary> {
+    let registry = service.projects.registry.snapshot();
     let mut sessions: Vec<SessionSummary> = service
         .table
         .all()
         .into_iter()
         .map(|session_status| {
             let session = &session_status.session;
-            let staged = session
+            // A daemon that has just begun knows a session's project only from the registry, which
+            // has every session that has staged something.
+            let written_to = registry.session(&session.id).map(|record| record.project);
+            let open = session
                 .project()
-                .and_then(|project| project.memory().staged_by(&session.id).cloned());
+                .or_else(|| written_to.and_then(|id| service.projects.open.get(id)));
+            let staged =
+                open.as_ref().and_then(|open| open.memory().staged_by(&session.id).cloned());
             let root = session.known_root();
             SessionSummary {
                 id: session.id.to_string(),
@@ -153,6 +159,7 @@ pub(super) fn sessions(service: &SessionService) -> Vec<SessionSummary> {
                         summary: staged.summary.is_some(),
                     })
                     .unwrap_or_default(),
+                staged_unknown: open.is_none() && written_to.is_some(),
                 joined: session_status.confidence.map(|confidence| confidence.name().to_owned()),
             }
         })

@@ -1,7 +1,7 @@
 //! The status as a person sees it.
 
 use anchord_daemon::api::{
-    ByKind, CountersStatus, InstanceStatus, OutlinesStatus, ProjectRef, TeamSummary,
+    ByKind, CountersStatus, InstanceStatus, OutlinesStatus, ProjectRef, StagedStatus, TeamSummary,
 };
 use anchord_memory::PerKind;
 
@@ -111,6 +111,7 @@ fn a_busy_daemon_shows_sessions_projects_and_problems() {
         last_call: NOW - 3_000,
         connected,
         staged: StagedStatus::default(),
+        staged_unknown: false,
         joined: None,
     };
     let staged = StagedStatus {
@@ -122,6 +123,7 @@ fn a_busy_daemon_shows_sessions_projects_and_problems() {
         SessionSummary { staged, ..session("claude-code 2.1.330", true) },
         session("codex 0.169.0", false),
         SessionSummary { project: None, ..session("", true) },
+        SessionSummary { project: None, staged_unknown: true, ..session("gemini", true) },
     ];
     insta::assert_snapshot!(printed(&status), @r"
     anchord 0.1.0, up 2 h 13 min, pid 4242
@@ -133,11 +135,12 @@ fn a_busy_daemon_shows_sessions_projects_and_problems() {
       1 panic caught: the logs say where
       the defaults apply: cannot use ~/config.toml: line 2: unknown key x
 
-    2 live sessions, 1 without a connection
+    3 live sessions, 1 without a connection
       client               project        began               last call  staged
       claude-code 2.1.330  parser    12 min ago                 3 s ago  2 blueprints, 1 lesson, a summary
       codex 0.169.0        parser    12 min ago  3 s ago, not connected  nothing
       unnamed              none yet  12 min ago                 3 s ago  nothing
+      gemini               none yet  12 min ago                 3 s ago  -
 
     3 projects
       name    records  revision  on disk         used  where

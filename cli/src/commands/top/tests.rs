@@ -25,6 +25,7 @@ fn lane(client: &str, given: u64) -> Lane {
             last_call: 0,
             connected: true,
             staged: StagedStatus::default(),
+            staged_unknown: false,
             joined: None,
         },
         staged: vec!["- blueprint: Ports\nsecond line".to_owned()],

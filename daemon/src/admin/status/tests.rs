@@ -36,3 +36,19 @@ async fn listing_projects_opens_no_memory() {
     assert!(world.daemon.projects.open.all().is_empty());
     assert_eq!(status(&world.daemon.admin).await.unwrap().projects, listed);
 }
+
+#[tokio::test]
+async fn what_is_staged_is_not_denied_after_a_restart() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    shim.call("memory_checkpoint", serde_json::json!({ "summary": "half done" })).await;
+    let world = world.restart(true).await;
+    let mut shim = shim.reconnect(&world).await;
+    shim.initialize("2025-06-18").await;
+    let sessions = || super::sessions(&world.daemon.sessions);
+    let known = |one: &SessionSummary| one.staged.summary || one.staged_unknown;
+    assert!(sessions().iter().all(known), "{:?}", sessions());
+    shim.call("memory_status", serde_json::json!({})).await;
+    let [one]: [SessionSummary; 1] = sessions().try_into().unwrap();
+    assert!(one.staged.summary && !one.staged_unknown, "{one:?}");
+}
