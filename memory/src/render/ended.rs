@@ -7,10 +7,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::cut::CUT;
+use super::cut::cut;
 use super::kinds::staged_items;
 use crate::audience::{Audience, Tool};
-use crate::fold::{clip, clip_words, one_line, with_block};
+use crate::fold::{clip, one_line, with_block};
 use crate::ids::{Kind, Timestamp};
 use crate::limits::{ENDED_ITEMS_MAX, ENDED_SESSIONS_SHOWN_MAX, TITLE_CHARS_MAX};
 use crate::staged::Staged;
@@ -256,8 +256,7 @@ impl Item {
         let full = with_block(format!("- {head}"), text, "  ") + "\n";
         let line = format!("- {}", one_line(head));
         let is_whole = text.is_empty() && line.chars().count() <= TITLE_CHARS_MAX;
-        let chars_max = TITLE_CHARS_MAX - CUT.chars().count();
-        let title = if is_whole { line } else { clip_words(&line, chars_max) + CUT };
+        let title = if is_whole { line } else { cut(&line, TITLE_CHARS_MAX) };
         Self { part, full, title: title + "\n" }
     }
 

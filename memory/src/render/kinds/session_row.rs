@@ -6,7 +6,7 @@ use crate::fold::{clip_words, cut_after_word, join_lines, one_line, with_block};
 use crate::limits::{LOADED_LINE_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::overtaken::NOT_TAKEN;
 use crate::record::{Record, SessionRow, TrailEntry};
-use crate::render::cut::CUT;
+use crate::render::cut::{CUT, cut};
 use crate::render::loaded;
 
 /// The beginnings of entries that are made by rule, from activity or from staged work.
@@ -30,7 +30,7 @@ impl Worded for SessionRow {
         if !has_more && line.chars().count() <= chars_max {
             return format!("{line}{earlier}");
         }
-        clip_words(&line, chars_max - CUT.chars().count()) + CUT + &earlier
+        cut(&line, chars_max) + &earlier
     }
 
     fn excerpt(&self, of: &Record, _: usize) -> Option<(String, String)> {

@@ -179,3 +179,13 @@ fn the_line_of_a_session_begins_with_what_its_agent_wrote() {
     let again = row("Tests pass.", &[(done, false)], true);
     insta::assert_snapshot!(line(&again), @"s1 2026-11-02 claude-code (after its last save): Tests pass. … (+1 earlier)");
 }
+
+/// A long prompt is stored cut.
+#[test]
+fn a_title_of_a_cut_text_is_marked_once() {
+    let title = |summary: &str| crate::render::item::title(&row(summary, &[], true));
+    let cut = title("Asked: run the tests, because…\nSaid last: All passed.");
+    assert!(cut.ends_with(", because …"), "{cut}");
+    let long = title(&format!("Asked: {}", "rename the columns ".repeat(9)));
+    assert!(long.ends_with(" …") && long.matches('…').count() == 1, "{long}");
+}
