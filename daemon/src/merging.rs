@@ -5,11 +5,13 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use anchord_memory::{RecordId, Timestamp};
+use futures::FutureExt as _;
 use parking_lot::Mutex;
 
 use crate::blocking::run_blocking;
@@ -134,16 +136,20 @@ impl MergeService {
         if !waiting.is_running {
             waiting.is_running = true;
             let service = Arc::clone(self);
-            tokio::spawn(async move { service.work(program).await });
+            tokio::spawn(async move { service.work(move |job| run(&program, job)).await });
         }
         true
     }
 
-    /// Runs the process for each text that waits, until none does.
-    async fn work(&self, program: PathBuf) {
+    /// Calls `run` for each text that waits, until none does. A panic ends only that text's turn.
+    async fn work(&self, run: impl Fn(&MergeJob) + Send + Sync + 'static) {
+        let run = Arc::new(run);
         while let Some(job) = self.next() {
-            let program = program.clone();
-            run_blocking(move || run(&program, &job)).await;
+            let (run, project) = (Arc::clone(&run), job.project);
+            let running = AssertUnwindSafe(run_blocking(move || run(&job)));
+            if running.catch_unwind().await.is_err() {
+                tracing::error!(%project, "merging a text panicked");
+            }
         }
     }
 
@@ -217,6 +223,30 @@ mod tests {
     use anchord_memory::Kind;
 
     use super::*;
+    use crate::testing::World;
+
+    #[tokio::test]
+    async fn a_panic_does_not_end_merging() {
+        let world = World::new().await;
+        let projects = Arc::clone(&world.daemon.projects);
+        let service = MergeService::new(Arc::default(), projects, None);
+        let job = |topic: &str| MergeJob {
+            project: ProjectId::PERSONAL,
+            topic: topic.to_owned(),
+            notes: Vec::new(),
+        };
+        *service.waiting.lock() =
+            Waiting { jobs: ["bad", "good"].map(job).into(), is_running: true };
+        let done = Arc::new(Mutex::new(Vec::new()));
+        let list = Arc::clone(&done);
+        let run = move |job: &MergeJob| {
+            assert_eq!(job.topic, "good");
+            list.lock().push(job.topic.clone());
+        };
+        service.work(run).await;
+        assert_eq!(*done.lock(), ["good"]);
+        assert!(!service.waiting.lock().is_running, "the next request starts it again");
+    }
 
     #[test]
     fn calls_of_a_day_are_granted_up_to_the_limit() {
