@@ -551,6 +551,8 @@ pub const GUARD_LOG_BYTES_MAX: u64 = 1 << 20;
 pub const CLEANED_COMMAND_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a command in that log. Fewer than are cleaned, so that the cut leaves no half secret.
 pub const GUARD_LOG_COMMAND_BYTES_MAX: usize = 16 << 10;
+/// Bytes of a command that the daemon's log of a check keeps at least.
+pub const LOGGED_COMMAND_BYTES_MIN: usize = 100;
 
 /// Ids in one `memory_get`.
 pub const GET_IDS_MAX: usize = 20;

@@ -23,7 +23,7 @@ pub(crate) use self::file::{FILE, FileRules};
 pub use self::guard::{Guarded, WithoutDaemon, guard, guard_log, guard_unchecked, log_guarded};
 use crate::bounded_fs;
 use crate::clock;
-use crate::limits::CLEANED_COMMAND_BYTES_MAX;
+use crate::limits::{CLEANED_COMMAND_BYTES_MAX, LOGGED_COMMAND_BYTES_MIN, RETRIEVAL_ASKED_BYTES_MAX};
 use crate::metrics::Metrics;
 use crate::projects::Located;
 use crate::retrieval_log::{RULE_CHECK, Retrieval};
@@ -281,8 +281,24 @@ pub(crate) fn logged(asked: &IntendedAction, checked: &Checked) -> Retrieval {
         fields.retain(|_, value| !is_empty(value));
         secrets::clean_fields(fields, &mut Removed::default());
     }
+    shorten(&mut asked);
     let ids = rules.into_iter().map(str::to_owned).collect();
     Retrieval { tool: RULE_CHECK.to_owned(), asked, ids, ..Retrieval::default() }
+}
+
+/// Shortens the texts of a check until the log keeps its fields. A clipped line has no result.
+fn shorten(asked: &mut Value) {
+    for name in ["command", "action"] {
+        while asked.to_string().len() > RETRIEVAL_ASKED_BYTES_MAX {
+            let Some(Value::String(text)) = asked.get_mut(name) else { break };
+            if text.len() <= LOGGED_COMMAND_BYTES_MIN {
+                break;
+            }
+            let end = (text.len() / 4 * 3).min(RETRIEVAL_ASKED_BYTES_MAX);
+            text.truncate(text.floor_char_boundary(end));
+            text.push('…');
+        }
+    }
 }
 
 /// Returns the part of a command that is cleaned for a log. The filter for secrets takes time.

@@ -67,25 +67,20 @@ impl Args {
             limit: if self.rules { LOG_PAGE_LINES_MAX } else { self.lines().max(1) },
             wait: false,
         };
-        let (mut lines, mut last) = if self.since.is_some() {
+        let (lines, mut last) = if self.since.is_some() {
             self.read_all(&mut client, &query)?
         } else {
             let lines = read(&mut client, &query)?;
             let last = lines.last().map_or(0, |line| line.number);
             (lines, last)
         };
-        lines.retain(|line| self.shows(line));
-        let shown = usize::try_from(self.lines()).unwrap_or(usize::MAX);
-        lines.drain(..lines.len().saturating_sub(shown));
+        let lines = self.newest(lines, &dir, &query.project)?;
         if !self.json {
             let layout = Layout::here();
             let head = if self.rules { layout.checks_head() } else { layout.head() };
             writeln!(out, "{}", head.dimmed())?;
         }
         self.print(out, &lines)?;
-        if self.rules && !self.json {
-            self.print_guarded(out, &dir)?;
-        }
         if !self.follow {
             return Ok(());
         }
@@ -102,6 +97,23 @@ impl Args {
             self.print(out, &lines)?;
             last = lines.last().map_or(last, |line| line.number);
         }
+    }
+
+    /// Returns the lines to show at first, of these and of what hooks checked without the daemon.
+    fn newest(
+        &self,
+        mut lines: Vec<Retrieval>,
+        dir: &InstanceDir,
+        project: &str,
+    ) -> Result<Vec<Retrieval>, Error> {
+        if self.rules {
+            lines.extend(checks_without_daemon(dir, project)?);
+            lines.sort_by_key(|line| line.time);
+        }
+        lines.retain(|line| self.shows(line));
+        let shown = usize::try_from(self.lines()).unwrap_or(usize::MAX);
+        lines.drain(..lines.len().saturating_sub(shown));
+        Ok(lines)
     }
 
     /// Returns the number of lines to show at first.
@@ -124,19 +136,6 @@ impl Args {
             last = newest.number;
             lines.extend(page.into_iter().filter(|line| self.shows(line)));
         }
-    }
-
-    /// Prints what hooks checked without the daemon.
-    fn print_guarded(&self, out: &mut dyn Write, dir: &InstanceDir) -> Result<(), Error> {
-        let project = self.memory.resolve()?;
-        let lines = guard_log(&dir.guard(), Path::new(&project));
-        let lines = lines.context("cannot read the log of hooks without a daemon")?;
-        let time = |line: &Value| line["time"].as_i64().unwrap_or_default();
-        let lines: Vec<&Value> = lines.iter().filter(|line| self.is_since(time(line))).collect();
-        for line in lines.iter().rev().take(GUARD_LINES).rev() {
-            writeln!(out, "{}", Layout::here().check(&Check::guarded(line)))?;
-        }
-        Ok(())
     }
 
     fn shows(&self, line: &Retrieval) -> bool {
@@ -163,6 +162,13 @@ impl Args {
     }
 }
 
+/// Returns what hooks checked without the daemon, oldest first.
+fn checks_without_daemon(dir: &InstanceDir, project: &str) -> Result<Vec<Retrieval>, Error> {
+    let lines = guard_log(&dir.guard(), Path::new(project));
+    let lines = lines.context("cannot read the log of hooks without a daemon")?;
+    Ok(lines.into_iter().map(checks::without_daemon).collect())
+}
+
 fn read(client: &mut Client, query: &LogQuery) -> Result<Vec<Retrieval>, Error> {
     let text = client.text(api::LOG, query)?;
     let lines = text.lines().map(serde_json::from_str).collect::<Result<_, _>>();
@@ -171,8 +177,6 @@ fn read(client: &mut Client, query: &LogQuery) -> Result<Vec<Retrieval>, Error> 
 
 /// The number of lines that are shown without any option.
 const LINES: u32 = 20;
-/// The number of checks without the daemon that are shown.
-const GUARD_LINES: usize = 20;
 
 /// The most ids of records that a line of limited width shows.
 const IDS: usize = 6;

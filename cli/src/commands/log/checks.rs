@@ -1,6 +1,6 @@
 //! Lines of `anchord log --rules`: checks of actions against rules.
 
-use anchord_daemon::api::Retrieval;
+use anchord_daemon::api::{RULE_CHECK, Retrieval};
 use serde_json::Value;
 
 use super::Layout;
@@ -21,35 +21,34 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// Reads a check that the daemon made.
+    /// Reads a line of the log.
     pub(super) fn logged(line: &Retrieval) -> Self {
+        let or_dash = |text: String| if text.is_empty() { "-".to_owned() } else { text };
+        let result = text(&line.asked, "result").unwrap_or("-");
         Self {
             time: line.time,
-            session: journal::short(&line.session),
-            client: line.client.clone(),
-            result: text(&line.asked, "result").unwrap_or("-").to_owned(),
+            session: or_dash(journal::short(&line.session)),
+            client: or_dash(line.client.clone()),
+            result: result.strip_suffix(" without the daemon").unwrap_or(result).to_owned(),
             action: action(&line.asked),
             rules: line.ids.clone(),
-            without: None,
+            without: text(&line.asked, "checked").map(str::to_owned),
         }
     }
+}
 
-    /// Reads a check that a hook made without the daemon. Its log has no session.
-    pub(super) fn guarded(line: &Value) -> Self {
-        let result = text(line, "result").unwrap_or("-");
-        let rules = line.get("rules").and_then(Value::as_array).into_iter().flatten();
+/// Returns a check that a hook made without the daemon in the form of the daemon's log. It has no
+/// number, session or client.
+pub(super) fn without_daemon(mut asked: Value) -> Retrieval {
+    let time = asked.get("time").and_then(Value::as_i64).unwrap_or_default();
+    let rules = asked.get("rules").and_then(Value::as_array).into_iter().flatten();
+    let ids = rules.filter_map(Value::as_str).map(str::to_owned).collect();
+    if let Some(fields) = asked.as_object_mut() {
+        fields.retain(|name, value| !value.is_null() && name != "time" && name != "root");
         // Logs of earlier versions do not say why.
-        let without = text(line, "checked").unwrap_or("without the daemon");
-        Self {
-            time: line.get("time").and_then(Value::as_i64).unwrap_or_default(),
-            session: "-".to_owned(),
-            client: "-".to_owned(),
-            result: result.strip_suffix(" without the daemon").unwrap_or(result).to_owned(),
-            action: action(line),
-            rules: rules.filter_map(Value::as_str).map(str::to_owned).collect(),
-            without: Some(without.to_owned()),
-        }
+        fields.entry("checked").or_insert_with(|| "without the daemon".into());
     }
+    Retrieval { time, tool: RULE_CHECK.to_owned(), asked, ids, ..Retrieval::default() }
 }
 
 fn text<'a>(fields: &'a Value, name: &str) -> Option<&'a str> {

@@ -67,14 +67,15 @@ fn a_check_has_the_columns_of_its_heading() {
             ..Retrieval::default()
         })
     };
+    let guarded = |line: Value| Check::logged(&checks::without_daemon(line));
     let checks = [
         logged(json!({"result": "deny", "rules": ["r1"], "command": "make deploy", "tool": "x"})),
         logged(json!({"result": "approved", "rules": ["r1"], "tool": "Edit", "paths": ["a.rs"]})),
-        Check::guarded(&json!({
+        guarded(json!({
             "time": 1_763_780_001_000_i64, "checked": "without the daemon", "result": "deny",
             "rules": ["r2"], "tool": "Bash", "command": "git push --force",
         })),
-        Check::guarded(&json!({
+        guarded(json!({
             "time": 1_763_780_002_000_i64, "checked": "without the daemon",
             "result": "passed without the daemon", "rules": [], "command": "make",
         })),
@@ -97,6 +98,30 @@ fn a_check_has_the_columns_of_its_heading() {
     11-22 02:53  -            deny      git push --… -> r2 (wit…
     11-22 02:53  -            passed    make -> none (without t…
     ");
+}
+
+#[test]
+fn checks_without_the_daemon_are_in_the_order_of_time() {
+    let scratch = tempfile::tempdir().unwrap();
+    let dir = InstanceDir::named(scratch.path());
+    let log = dir.guard().join("log");
+    std::fs::create_dir_all(&log).unwrap();
+    let line = json!({"time": 2, "root": "/a", "result": "ask", "rules": ["r1"], "paths": null});
+    std::fs::write(log.join("checks.jsonl"), format!("{line}\n")).unwrap();
+    let tool = api::RULE_CHECK;
+    let logged = |time| Retrieval { time, tool: tool.to_owned(), ..Retrieval::default() };
+    let shown = |arguments: &[&str]| {
+        let all = args(arguments).newest(vec![logged(1), logged(3)], &dir, "/a").unwrap();
+        all.iter().map(|line| line.time).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&["--rules"]), [1, 2, 3]);
+    assert_eq!(shown(&["--rules", "-n", "2"]), [2, 3]);
+    let all = args(&["--rules"]).newest(Vec::new(), &dir, "/a").unwrap();
+    let mut out = Vec::new();
+    args(&["--rules", "--json"]).print(&mut out, &all).unwrap();
+    let printed: Value = serde_json::from_slice(&out).unwrap();
+    let asked = json!({"checked": "without the daemon", "result": "ask", "rules": ["r1"]});
+    assert_eq!(printed["asked"], asked);
 }
 
 #[derive(Debug, clap::Parser)]

@@ -273,6 +273,22 @@ async fn a_check_answers_under_both_names_and_is_logged() {
 }
 
 #[tokio::test]
+async fn the_log_has_the_result_for_a_long_command() {
+    let world = World::new().await;
+    rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
+    let long = "git push \"--force\";\n".repeat(5_000);
+    world.hook("claude-code", &command(&long, "1")).await;
+    let open = &world.daemon.projects.open;
+    let directory = open.directory(open.all()[0].id);
+    let lines = open.retrievals().read(directory, Start::Last, 100).await;
+    let mut lines = lines.iter();
+    let check = lines.find(|line| line.tool == crate::retrieval_log::RULE_CHECK).unwrap();
+    assert!(check.asked["result"].is_string(), "{check:?}");
+    let kept = check.asked["command"].as_str().unwrap();
+    assert!(kept.starts_with("git push") && kept.ends_with('…'), "{kept}");
+}
+
+#[tokio::test]
 async fn a_load_begins_with_the_rules_in_force() {
     let world = World::new().await;
     super::saved(&world, "Sockets, not ports").await;
