@@ -5,7 +5,7 @@ use crate::draft::{Draft, RecordFields};
 use crate::ids::{RecordId, Timestamp, Version};
 use crate::kinds::MergeKey;
 use crate::kinds::note::{
-    Expires, Note, Scope, accept_tags, auto_tags, content_fits, summary_text, valid_importance,
+    Expires, Note, Scope, accept_tags, content_fits, summary_text, valid_importance,
 };
 use crate::limits::TAGS_MAX;
 use crate::memory::Memory;
@@ -23,8 +23,7 @@ pub struct Update {
     pub summary: Option<String>,
     /// The content of a note.
     pub content: Option<String>,
-    /// The tags of any record; an empty list removes them. Without them a record keeps its own. If
-    /// all of a note's tags are automatic, those of another content are added.
+    /// The tags of any record; an empty list removes them. Without them a record keeps its own.
     pub tags: Option<Vec<String>>,
     /// The importance of a note, from 1 to 10.
     pub importance: Option<u8>,
@@ -82,7 +81,7 @@ pub fn plan_update(
         memory.tombstones().refuse_text(field, text.as_deref().unwrap_or_default())?;
     }
     match &mut fields.body {
-        Body::Note(note) => change_note(note, &mut fields.tags, update)?,
+        Body::Note(note) => change_note(note, update)?,
         _ => only_marks(record, update)?,
     }
 
@@ -108,18 +107,12 @@ pub fn plan_update(
     Ok(Plan { changes: written.changes, outcome })
 }
 
-fn change_note(note: &mut Note, tags: &mut Vec<String>, update: &Update) -> Result<(), Refusal> {
+fn change_note(note: &mut Note, update: &Update) -> Result<(), Refusal> {
     if let Some(content) = &update.content {
         if content.trim().is_empty() {
             return Err(Refusal::EmptyNote);
         }
         content_fits(content)?;
-        if update.tags.is_none() && *tags == auto_tags(&note.content) {
-            // It may be known by the tags that it has.
-            let mut new = auto_tags(content);
-            new.retain(|tag| !tags.contains(tag));
-            tags.append(&mut new);
-        }
         if *content != note.content && update.summary.is_none() {
             // The old summary was of another text.
             note.set_summary(String::new());
@@ -216,7 +209,7 @@ fn repeat(
     let pinned = update.pinned.unwrap_or(existing.pinned || own.pinned);
     // The content is the same, and the note is already shared.
     let rest = Update { content: None, share: false, pinned: Some(pinned), ..update.clone() };
-    change_note(&mut note, &mut tags, &rest)?;
+    change_note(&mut note, &rest)?;
     let body = Body::Note(note);
     draft.write(RecordFields { id, body, state: RecordState::Active, tags, pinned }, origin);
     Ok(())
