@@ -23,7 +23,9 @@ pub(crate) use self::file::{FILE, FileRules};
 pub use self::guard::{Guarded, WithoutDaemon, guard, guard_log, guard_unchecked, log_guarded};
 use crate::bounded_fs;
 use crate::clock;
-use crate::limits::{CLEANED_COMMAND_BYTES_MAX, LOGGED_COMMAND_BYTES_MIN, RETRIEVAL_ASKED_BYTES_MAX};
+use crate::limits::{
+    CLEANED_COMMAND_BYTES_MAX, LOGGED_COMMAND_BYTES_MIN, RETRIEVAL_ASKED_BYTES_MAX,
+};
 use crate::metrics::Metrics;
 use crate::projects::Located;
 use crate::retrieval_log::{RULE_CHECK, Retrieval};

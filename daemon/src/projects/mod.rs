@@ -31,10 +31,10 @@ pub use files::{
 pub(crate) use files::{
     Entry, FileBytes, Listing, MirrorDir, MissingDirectory, Visible, name_of_displaced,
 };
-pub(crate) use identity::{Move, moved};
 pub use identity::{
     EstablishError, Established, IdPlace, Resolution, Status, establish, identify, link,
 };
+pub(crate) use identity::{Move, moved};
 pub(crate) use locate::branch;
 pub use locate::{
     ForeignMark, GitPlace, Located, NotAProject, PassedOver, Surroundings, locate, locate_exactly,
