@@ -62,6 +62,8 @@ fn the_first_handshake_starts_the_daemon_and_opens_no_store() {
     ] {
         assert!(names.contains(&expected), "no {expected} in {names:?}");
     }
-    assert!(!instance.home().join("projects").read_dir().is_ok_and(|mut all| all.next().is_some()));
+    let data = instance.home().join("data");
+    assert!(data.join("daemon").exists(), "this is where a daemon has its data");
+    assert!(!data.join("projects").read_dir().is_ok_and(|mut all| all.next().is_some()));
     assert!(!project.path().join(".git/anchord").exists(), "a probe leaves nothing in a project");
 }

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use anchord_daemon::store::{IndexPlace as _, SledPlace, StoredText};
 use anchord_team::testing::Server;
 use serde_json::{Value, json};
 
@@ -41,6 +42,7 @@ pub(super) fn run(server: &Server, records: u64) -> Vec<Row> {
     let cold = begin.elapsed();
     let warm = opened(&other);
     let joined_reads = Reads::of(&other);
+    let index = index_read(&other);
 
     let commits = records / a_commit;
     let row = |what: &str, measured: String, floor: String, target: &'static str| Row {
@@ -72,7 +74,7 @@ pub(super) fn run(server: &Server, records: u64) -> Vec<Row> {
         row(
             "warm: start of the daemon to the first answer",
             warm.to_string(),
-            of_alone(&open_alone),
+            format!("{}; {index} (the index opened and read)", of_alone(&open_alone)),
             "≤ 100 ms",
         ),
         row("`memory_load`", shared.ratio(&alone, |it| &it.loads), of_alone(&alone.loads), "1.0"),
@@ -112,6 +114,27 @@ fn opened(machine: &Machine) -> Times {
         let mut client = Client::open(&machine.instance, &machine.project, 0);
         client.tool("memory_search", &json!({ "query": notes::query(7) }));
         begin.elapsed()
+    })
+}
+
+/// Measures the time in which sled opens a project's index and reads its rows, and nothing else.
+fn index_read(machine: &Machine) -> Times {
+    let daemon = machine.instance.daemon_pid().expect("it runs");
+    machine.shell(&["stop"]);
+    machine.instance.wait_gone(daemon);
+    let projects = machine.instance.home().join("data/projects");
+    let mut found = std::fs::read_dir(projects).expect("it has projects");
+    let project = found.next().expect("it has one").expect("it can be read").path();
+    let place = SledPlace::new(project.join("sled"));
+    Times::of(OPENED, |_| {
+        let mut bytes = 0;
+        let index = place.open().expect("nobody has it");
+        let mut visit = |key: &str, text: StoredText<'_>| {
+            let (StoredText::Plain(text) | StoredText::Packed(text)) = text;
+            bytes += key.len() + text.len();
+        };
+        index.scan_stored("d/", &mut visit).expect("it can be read");
+        assert!(bytes > 0, "it has rows");
     })
 }
 
