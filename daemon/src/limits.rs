@@ -194,6 +194,13 @@ pub const TEAM_UNFINISHED_CHARS_MAX: usize = 30;
 /// does not if the last call failed.
 pub const TEAM_TRY_MIN: Duration = Duration::from_secs(1);
 
+/// The time that a try has if the last call failed. The callers most likely wait in vain.
+pub const TEAM_TRY_FAILING_MAX: Duration = Duration::from_millis(500);
+
+/// The time after which a read or a checkpoint no longer waits for an earlier call of its
+/// connection that waits for a team's database. A read waits as long for its own write.
+pub const TEAM_TURN_WAIT_MAX: Duration = Duration::from_millis(300);
+
 /// The time after which a connection that carried notices of a team's database is tried again.
 pub const TEAM_LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(2);
 

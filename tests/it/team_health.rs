@@ -175,6 +175,38 @@ fn a_database_that_hangs_keeps_no_caller_waiting_and_no_checkpoint() {
     bob.sees("Lock");
 }
 
+/// An agent sends several calls at once. Those that need no database come first.
+#[test]
+fn a_note_that_waits_delays_no_read_and_no_checkpoint() {
+    let Some(server) = server() else { return };
+    let proxy = Proxy::start(server.port());
+    let (ada, _bob) = two_by(&proxy.url("ada"), &server);
+    let mut agent = ada.agent();
+    agent.tool("memory_note", &json!({ "content": "Before." }));
+    proxy.stall();
+    let begin = Instant::now();
+    let note = agent.call_later("memory_note", &json!({ "content": "Silent." }));
+    let calls = [
+        ("memory_search", json!({ "query": "before" })),
+        ("memory_checkpoint", json!({ "summary": "Half done." })),
+        ("memory_load", json!({})),
+        ("memory_status", json!({})),
+    ];
+    let calls = calls.map(|(tool, arguments)| agent.call_later(tool, &arguments));
+    for call in calls {
+        let reply = agent.reply(call).unwrap();
+        assert!(!reply.is_error, "{reply:?}");
+    }
+    // The note has 5 s.
+    assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
+    let refused = agent.reply(note).unwrap();
+    assert!(refused.is_error && refused.text.contains("not saved"), "{refused:?}");
+    let begin = Instant::now();
+    let refused = agent.call("memory_note", &json!({ "content": "Still silent." })).unwrap();
+    assert!(refused.is_error && refused.text.contains("not saved"), "{refused:?}");
+    assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
+}
+
 #[test]
 fn a_database_of_a_newer_version_is_not_used() {
     let Some(mut server) = server() else { return };

@@ -108,6 +108,14 @@ impl Service {
             return Err(internal(&request_id(), "a request came without its line number"));
         };
         let _turn = match ticket.turn() {
+            Some(mut turn) if spec.passes(&arguments) => {
+                tokio::select! {
+                    biased;
+                    () = turn.come() => {}
+                    () = self.team_delays() => {}
+                }
+                turn
+            }
             Some(mut turn) => {
                 turn.come().await;
                 turn
@@ -143,6 +151,18 @@ impl Service {
         let session = self.connection.session(conversation.as_ref(), client.as_deref(), call);
         let (line, audience) = (Some(ticket.call), self.tools.audience());
         Ok(calls::call(&self.service, session, spec, arguments, line, audience).await)
+    }
+
+    /// Returns once an earlier call of this connection waits for a team's database, but not before
+    /// a database that answers would have taken what was sent.
+    async fn team_delays(&self) {
+        loop {
+            tokio::time::sleep(limits::TEAM_TURN_WAIT_MAX).await;
+            let served = self.service.sessions.table.all_served_by(&self.connection);
+            if served.iter().any(|session| session.waits_for_team()) {
+                return;
+            }
+        }
     }
 
     /// Returns the memory of this connection's project if it is open. A list opens nothing.

@@ -21,6 +21,8 @@ pub(crate) struct ToolSpec {
     pub(crate) definition: Tool,
     /// A predicate for the calls that change nothing, of a tool that may change something.
     reads: Arc<dyn Fn(&JsonObject) -> bool + Send + Sync>,
+    /// Whether it only stages work.
+    stages: bool,
     /// Whether the answer names unknown fields.
     pub(crate) names_unknown: bool,
     /// Another name under which it answers.
@@ -87,7 +89,14 @@ impl ToolSpec {
             })
         });
         let reads = matches!(effect, Effect::Reads);
-        Self { definition, reads: Arc::new(move |_| reads), names_unknown: true, alias: None, run }
+        Self {
+            definition,
+            reads: Arc::new(move |_| reads),
+            stages: false,
+            names_unknown: true,
+            alias: None,
+            run,
+        }
     }
 
     /// Gives a tool another name, under which it answers without being listed.
@@ -130,6 +139,19 @@ impl ToolSpec {
             params.map_or(true, |params| reads(&params))
         });
         self
+    }
+
+    /// Marks a tool that only stages work.
+    #[must_use]
+    pub(crate) fn staging(mut self) -> Self {
+        self.stages = true;
+        self
+    }
+
+    /// Returns whether a call with these arguments waits for no earlier one that waits for a team's
+    /// database.
+    pub(super) fn passes(&self, arguments: &JsonObject) -> bool {
+        self.stages || self.reads(arguments)
     }
 
     /// Returns whether a call with these arguments changes nothing.

@@ -4,7 +4,8 @@
 //! commits. One call at a time appends the parked ones to the team's journal, decided in order on
 //! this machine's newest state. When it is answered, this machine's copy is written, published and
 //! reported, as for any other batch. If others were faster, their entries come first, and the
-//! decisions are made again. A session's later writes wait for its earlier ones.
+//! decisions are made again. A session's later writes wait for its earlier ones, except those that
+//! only stage work.
 //!
 //! Only commits are under way. What stays on this machine is decided on the state that it follows:
 //! under way, its ids could be given to the writes of others.
@@ -38,6 +39,7 @@ impl<M: StateMachine> Writer<M> {
         }
         if let Some(team) = &mut self.team {
             team.follow_if_asked(self.head.team_point());
+            team.note_waiting();
         }
     }
 
@@ -112,8 +114,9 @@ impl<M: StateMachine> Writer<M> {
         {
             return batch.fail(error);
         }
-        let flight = Flight { batch, keys, start: clock::start() };
         if let Some(team) = &mut self.team {
+            let (start, is_trial) = (clock::start(), team.is_failing());
+            let flight = Flight { batch, keys, start, is_trial };
             team.append(self.head.team_point(), shared, flight);
         }
     }
@@ -285,7 +288,7 @@ impl<M: StateMachine> Writer<M> {
 
     /// Takes in the entries that came first, and parks the batch, which is decided again.
     fn moved(&mut self, first: Vec<Arrived<M::Change>>, flight: Flight<M>) {
-        let Flight { mut batch, keys, start } = flight;
+        let Flight { mut batch, keys, start, .. } = flight;
         let arrived: Vec<_> = first.iter().map(|arrived| arrived.entry.key.clone()).collect();
         if let Err(error) = self.arrive(first) {
             return batch.fail(error);
@@ -321,16 +324,17 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Answers the commits of a batch that the team's journal did not take. Those that have not
-    /// waited as long as a caller may wait are sent once more if the journal was slow.
+    /// waited as long as a caller may wait are sent once more if the journal was slow. After two
+    /// calls in vain they are not: they would all wait in vain.
     fn not_appended(&mut self, flight: Flight<M>, error: TeamError) {
-        let Flight { batch, keys, .. } = flight;
+        let Flight { batch, keys, is_trial, .. } = flight;
         let Some(team) = &mut self.team else { return };
         team.end_tries();
         if matches!(error, TeamError::Refused(_)) && keys.len() > 1 {
             // One of them may not be written, and the others may.
             return team.park_alone(batch.writes());
         }
-        let is_slow = matches!(error, TeamError::Slow);
+        let is_slow = matches!(error, TeamError::Slow) && !is_trial;
         let why = error.to_string();
         let worded = |why: String| match error {
             TeamError::NotWritten(_) => StoreError::TeamAway { why },

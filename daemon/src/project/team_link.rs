@@ -1,6 +1,6 @@
 //! A writer's link to a team's journal: what waits for it, and what is under way.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use anchord_memory::Timestamp;
+use anchord_memory::{SessionId, Timestamp};
+use arc_swap::ArcSwap;
 use futures::FutureExt as _;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -53,6 +54,8 @@ pub(super) struct TeamSignal {
     /// Whether others may have written.
     due: AtomicBool,
     pub(super) status: watch::Sender<Arc<TeamStatus>>,
+    /// The sessions with a write that waits for the team's journal.
+    pub(super) waiting: ArcSwap<BTreeSet<SessionId>>,
 }
 
 impl TeamSignal {
@@ -120,6 +123,8 @@ pub(super) struct Flight<M: StateMachine> {
     /// The key of each entry of the batch.
     pub(super) keys: Vec<EntryKey>,
     pub(super) start: Instant,
+    /// Whether the call before it failed.
+    pub(super) is_trial: bool,
 }
 
 /// The answer to a call as it comes.
@@ -222,21 +227,39 @@ impl<M: StateMachine> Flights<M> {
         let line = |write: &Write<M>| {
             write.call.as_ref().map(|call| (Arc::clone(&call.instance), call.number))
         };
+        let passes = later.operation.passes();
         let is_of = |write: &Write<M>| {
-            write.session == later.session && !write.operation.is_passed()
+            write.session == later.session && !write.operation.is_passed() && !passes
                 || later.call.is_some() && line(write) == line(later)
         };
+        self.waiting().any(is_of)
+    }
+
+    /// Returns the writes that wait for the team's journal.
+    fn waiting(&self) -> impl Iterator<Item = &Write<M>> {
         let under_way = match &self.flying {
             Some(Flying::Appending(Flight { batch, .. }) | Flying::Checking(batch)) => Some(batch),
             Some(Flying::Following | Flying::Continuing) | None => None,
         };
-        let flies = under_way.is_some_and(|batch| {
-            batch.waiting.iter().any(|waiting| {
-                let Waiting { write, repeats, .. } = waiting;
-                is_of(write) || repeats.iter().any(is_of)
-            })
+        let flies = under_way.into_iter().flat_map(|batch| &batch.waiting).flat_map(|waiting| {
+            let Waiting { write, repeats, .. } = waiting;
+            std::iter::once(write).chain(repeats)
         });
-        flies || self.parked.iter().any(is_of)
+        flies.chain(&self.parked)
+    }
+
+    /// Shows other threads which sessions have writes that wait for the team's journal.
+    pub(super) fn note_waiting(&self) {
+        let waiting: BTreeSet<SessionId> =
+            self.waiting().filter_map(|write| write.session.clone()).collect();
+        if **self.signal.waiting.load() != waiting {
+            self.signal.waiting.store(Arc::new(waiting));
+        }
+    }
+
+    /// Returns whether the last call failed.
+    pub(super) fn is_failing(&self) -> bool {
+        self.signal.status.borrow().error.is_some()
     }
 
     /// Returns whether a call is under way that others must wait for.
@@ -277,10 +300,12 @@ impl<M: StateMachine> Flights<M> {
     }
 
     /// Returns the time that a batch's callers still wait, but enough for a try. After a call that
-    /// failed, another try would most likely only keep them longer.
+    /// failed, another try would most likely only keep them longer, so it is short.
     fn time_left(&self, batch: &Batch<M>) -> Duration {
-        let is_failing = self.signal.status.borrow().error.is_some();
-        batch.time_left(if is_failing { Duration::ZERO } else { limits::TEAM_TRY_MIN })
+        if self.is_failing() {
+            return batch.time_left(Duration::ZERO).min(limits::TEAM_TRY_FAILING_MAX);
+        }
+        batch.time_left(limits::TEAM_TRY_MIN)
     }
 
     /// Asks for others' entries, if somebody wants them and no call is under way.

@@ -113,19 +113,26 @@ pub struct Operation {
     name: &'static str,
     stays: bool,
     passed: bool,
+    passes: bool,
 }
 
 impl Operation {
     /// Names a write that mostly stays on this machine. In a team, it never waits to learn whether
     /// others have written.
     pub const fn staying(name: &'static str) -> Self {
-        Self { name, stays: true, passed: false }
+        Self { name, stays: true, passed: false, passes: false }
+    }
+
+    /// Names a write that stages work, or brings back a record that was read. As long as it stays
+    /// on this machine, it does not wait for the session's earlier ones that wait for a team.
+    pub const fn staging(name: &'static str) -> Self {
+        Self { name, stays: true, passed: false, passes: true }
     }
 
     /// Names the fold of what was held. The session's later writes that stay on this machine do not
     /// wait for it, since it reads and changes nothing else of the session's.
     pub const fn releasing(name: &'static str) -> Self {
-        Self { name, stays: false, passed: true }
+        Self { name, stays: false, passed: true, passes: false }
     }
 
     /// Returns the name.
@@ -142,12 +149,17 @@ impl Operation {
     pub(super) const fn is_passed(self) -> bool {
         self.passed
     }
+
+    /// Returns whether it does not wait for the session's earlier writes that wait for a team.
+    pub(super) const fn passes(self) -> bool {
+        self.passes
+    }
 }
 
 /// A name alone is that of a write which needs a team's newest commit.
 impl From<&'static str> for Operation {
     fn from(name: &'static str) -> Self {
-        Self { name, stays: false, passed: false }
+        Self { name, stays: false, passed: false, passes: false }
     }
 }
 

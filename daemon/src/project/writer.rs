@@ -120,6 +120,11 @@ impl<M: StateMachine> WriterHandle<M> {
         self.team.as_ref().map(|team| Arc::clone(&team.status.borrow()))
     }
 
+    /// Returns whether a write of a session waits for the team's database.
+    pub fn waits_for_team(&self, session: &SessionId) -> bool {
+        self.team.as_ref().is_some_and(|team| team.waiting.load().contains(session))
+    }
+
     /// Waits until the first call to the team's database has ended, if a team shares the memory.
     pub async fn team_looked(&self) {
         if let Some(team) = &self.team {

@@ -235,6 +235,12 @@ impl SessionTable {
         Some(Arc::clone(&current.or_else(served)?.session))
     }
 
+    /// Returns the sessions that a connection serves.
+    pub(crate) fn all_served_by(&self, connection: &Connection) -> Vec<Arc<Session>> {
+        let inner = self.inner.lock();
+        inner.served(&connection.id).map(|row| Arc::clone(&row.session)).collect()
+    }
+
     /// Closes a connection. Its sessions continue for the grace period.
     pub(super) fn disconnected(&self, connection: &Arc<Connection>) {
         let mut inner = self.inner.lock();

@@ -8,6 +8,7 @@ use anchord_memory::{Change, Memory, Provenance, Record, RecordId, Timestamp, pl
 use super::error::BindError;
 use super::service::SessionService;
 use super::{Session, end};
+use crate::limits;
 use crate::project::{
     Compacted, OpenProject, Operation, Outcome, Transition, WriteCommand, WriteError, WriteSet,
     Written, add_append_times,
@@ -97,8 +98,20 @@ impl Session {
             let plan = plan_use(memory, id, &session.provenance(now));
             Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
         });
-        let written = self.write(service, None, Operation::staying("use"), command).await?;
-        Ok(written.compacted)
+        let using = self.write(service, None, Operation::staging("use"), command);
+        if self.project().is_none_or(|project| project.owner.team().is_none()) {
+            return Ok(using.await?.compacted);
+        }
+        // The write goes on. The reader does not wait for the team's database.
+        match tokio::time::timeout(limits::TEAM_TURN_WAIT_MAX, using).await {
+            Ok(written) => Ok(written?.compacted),
+            Err(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns whether a write of the session waits for its team's database.
+    pub(crate) fn waits_for_team(&self) -> bool {
+        self.project().is_some_and(|project| project.owner.waits_for_team(&self.id))
     }
 
     /// Returns the provenance of this session's records.

@@ -102,7 +102,8 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             Effect::Adds,
             checkpoint,
         )
-        .needed_first(),
+        .needed_first()
+        .staging(),
         ToolSpec::new(
             "zipmem_save_and_compact",
             "Fold staged work, and this, into the project's memory. Call before the session ends.",

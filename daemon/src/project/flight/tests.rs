@@ -16,6 +16,7 @@ use super::super::{
 use crate::store::fakes::{MemJournal, MemTeam, Network};
 use crate::store::{Call, Opened, StateMachine, StoreError};
 use crate::{clock, limits};
+mod silent;
 
 /// One machine: its journal, and its way to the team's.
 struct Machine {

@@ -1,0 +1,60 @@
+//! A database that does not answer: what waits for it, and how long.
+
+use super::*;
+
+async fn stage(machine: &Machine, name: &'static str, summary: &'static str) -> Saved {
+    let decide: WriteCommand<Memory, String> = Arc::new(move |memory, now| {
+        let plan = plan_checkpoint(memory, &by(name, now), notes([summary]));
+        let plan = plan.map_err(|it| it.to_string())?;
+        Ok(Transition { changes: plan.changes, outcome: "staged".to_owned() })
+    });
+    let operation = Operation::staging("checkpoint");
+    machine.owner.write(Some(session(name)), None, operation, decide).await
+}
+
+#[tokio::test]
+async fn a_checkpoint_passes_a_note_of_its_session_that_waits() {
+    let one = Machine::first().await;
+    one.team.set(Network::Stalled);
+    let decide: WriteCommand<Memory> = Arc::new(|memory, now| {
+        let note = NewNote { content: "The cache is warm.".to_owned(), ..NewNote::default() };
+        let plan = plan_notes(memory, &by("a", now), vec![Ok(note)]);
+        Ok(Transition::silent(plan.map_err(|it| it.to_string())?.changes))
+    });
+    let mut noting = Box::pin(one.owner.write(Some(session("a")), None, "note", decide));
+    assert!((&mut noting).now_or_never().is_none());
+    while !one.owner.waits_for_team(&session("a")) {
+        tokio::task::yield_now().await;
+    }
+    stage(&one, "a", "Half done.").await.unwrap();
+    assert!(!one.owner.waits_for_team(&session("b")));
+    // Another note keeps its place.
+    let mut later = Box::pin(one.note_alone("a", "Only for a."));
+    assert!((&mut later).now_or_never().is_none());
+    stage(&one, "a", "Nearly done.").await.unwrap();
+    assert!((&mut later).now_or_never().is_none());
+
+    one.team.set(Network::Up);
+    noting.await.unwrap();
+    later.await.unwrap();
+    while one.owner.waits_for_team(&session("a")) {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_write_after_a_call_in_vain_does_not_wait_as_long_again() {
+    let one = Machine::first().await;
+    one.team.set(Network::Stalled);
+    let first = refused(one.save("a", 1, "The cache is warm.").await);
+    let begin = clock::start();
+    let second = refused(one.save("a", 2, "The lock is fair.").await);
+    assert!(begin.elapsed() < limits::TEAM_WAIT_MAX, "{:?}", begin.elapsed());
+    assert_eq!(first, second);
+    // Once it answers, it is used at once.
+    one.team.set(Network::Up);
+    one.save("a", 3, "The queue is fair.").await.unwrap();
+    assert_eq!(one.team.times().last(), Some(&limits::TEAM_TRY_FAILING_MAX));
+    one.save("a", 4, "The disk is full.").await.unwrap();
+    assert!(one.team.times().pop().unwrap() > limits::TEAM_TRY_FAILING_MAX);
+}
