@@ -31,16 +31,7 @@ impl CompactionPlan {
             let survivor = self.fold.get(id).map_or(*id, |fold| fold.survivor);
             groups.entry(survivor).or_default().insert(*id);
         }
-        let nothing = || Self {
-            pool: self.pool.clone(),
-            target_tokens: self.target_tokens,
-            promote: BTreeMap::new(),
-            fold: BTreeMap::new(),
-            archive: BTreeMap::new(),
-            tokens_before: self.tokens_before,
-            tokens_after: self.tokens_after,
-            wants_summary: self.wants_summary.clone(),
-        };
+        let nothing = || self.without_steps();
         let (mut rounds, mut left) = (vec![nothing()], bytes_max);
         for (survivor, ids) in &groups {
             let own = if ids.contains(survivor) { 0 } else { bytes(survivor) };
