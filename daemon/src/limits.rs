@@ -230,6 +230,9 @@ pub const TEAM_PURGE_TRIES_MAX: u32 = 20;
 /// A hook that opens it first has [`HOOK_OPEN_TIME_MAX`] for both.
 pub const TEAM_FIRST_LOOK_MAX: Duration = Duration::from_millis(300);
 
+/// Time that a read of a memory just opened waits for the copy to lose what was purged elsewhere.
+pub const TEAM_AGREE_WAIT_MAX: Duration = Duration::from_secs(1);
+
 /// Entries of a team's journal that one call reads.
 pub const TEAM_READ_ENTRIES_MAX: u32 = 1_000;
 

@@ -66,7 +66,8 @@ impl TeamLinks {
         Self { machine, databases: Mutex::default(), opened: Notify::new() }
     }
 
-    /// Is notified whenever the memory of a team has been opened.
+    /// Is notified whenever the memory of a team has been opened, and when a read finds one that
+    /// differs from the team's journal.
     pub(crate) fn opened(&self) -> &Notify {
         &self.opened
     }

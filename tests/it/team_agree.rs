@@ -97,6 +97,23 @@ fn a_machine_that_was_away_follows_a_purge_when_it_is_back() {
 }
 
 #[test]
+fn the_first_read_of_a_daemon_does_not_show_what_was_purged_meanwhile() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    bob.shell().done(&["note", "--key", "planted", PLANTED]);
+    ada.sees(PLANTED);
+    let pid = bob.instance.daemon_pid().unwrap();
+    bob.shell().done(&["stop"]);
+    bob.instance.wait_gone(pid);
+    ada.shell().done(&["purge", "planted", "--yes"]);
+    let load = bob.shell().done(&["load"]);
+    let not_yet = "The team's database has not answered yet";
+    assert!(!load.contains(PLANTED) || load.contains(not_yet), "{load}");
+    bob.loses(PLANTED);
+    agreed(&[&ada, &bob]);
+}
+
+#[test]
 fn a_private_record_is_purged_on_its_machine_and_named_nowhere_else() {
     let Some(server) = server() else { return };
     let (ada, bob) = two(&server);

@@ -89,6 +89,13 @@ impl OpenProject {
         let _ = tokio::time::timeout_at(until.into(), self.owner.team_looked()).await;
     }
 
+    /// Returns whether the memory was opened a moment ago and differs from the team's journal. It
+    /// may have what was purged elsewhere.
+    fn begins_apart(&self) -> bool {
+        let is_new = self.opened.elapsed() < limits::JOBS_EVERY + limits::TEAM_AGREE_WAIT_MAX;
+        is_new && self.owner.team().is_some_and(|status| status.is_apart)
+    }
+
     /// Returns the soft marks about shared files, as they were when the store was opened.
     pub(crate) fn shared_marks(&self) -> &Marks {
         &self.marks

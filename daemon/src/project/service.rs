@@ -6,6 +6,7 @@ use super::{OpenProject, OpenProjects, Transition, WriteCommand};
 use crate::projects::{ProjectId, Registry, RegistryChange};
 use crate::registry_store::RegistryStore;
 use crate::store::StoreError;
+use crate::{clock, limits};
 
 /// The registry and the open projects.
 #[derive(Debug)]
@@ -41,6 +42,30 @@ impl ProjectService {
             return Ok(None);
         }
         self.open_project(id).await.map(Some)
+    }
+
+    /// Opens a memory that exists, for a read. In a team, waits for the first look at the database.
+    /// If this finds a purge, waits for this machine's copy to follow it, but not for long.
+    pub(crate) async fn open_to_read(
+        &self,
+        id: ProjectId,
+    ) -> Result<Option<Arc<OpenProject>>, StoreError> {
+        let (begin, mut has_asked) = (clock::start(), false);
+        while let Some(open) = self.open_known(id).await? {
+            open.first_look().await;
+            if !open.begins_apart() || begin.elapsed() >= limits::TEAM_AGREE_WAIT_MAX {
+                return Ok(Some(open));
+            }
+            if !has_asked {
+                // The next pass of the periodic work would bring them into agreement later.
+                self.open.teams().opened().notify_one();
+                has_asked = true;
+            }
+            // It is closed and opened again.
+            drop(open);
+            tokio::time::sleep(limits::TEAM_POLL).await;
+        }
+        Ok(None)
     }
 
     /// Records that a memory is on disk. If that fails, the next opening records it.

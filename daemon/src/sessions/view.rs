@@ -149,11 +149,10 @@ impl Session {
             }
         };
         let project = match id {
-            Some(id) => service.projects.open_known(id).await?,
+            Some(id) => service.projects.open_to_read(id).await?,
             None => None,
         };
         if let Some(project) = &project {
-            project.first_look().await;
             service.shared.before_reading(project).await;
         }
         self.works_in(project.as_ref());
