@@ -12,7 +12,9 @@ mod purge;
 mod step_back;
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
+use anchord_memory::Revision;
 use tokio::runtime::Handle;
 
 pub(crate) use purge::{may_purge, purge};
@@ -22,7 +24,7 @@ use compare::{TeamReader, compare};
 use step_back::Lost;
 
 use crate::clock;
-use crate::limits::TEAM_POLL;
+use crate::limits::{TEAM_ANSWER_MAX, TEAM_POLL};
 use crate::project::{ClosedStore, ProjectService};
 use crate::projects::ProjectId;
 use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey, asked_in};
@@ -80,31 +82,57 @@ pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<()
 /// Waits until a project has every commit that the team's journal has now.
 ///
 /// # Errors
-/// Fails if the database does not answer, and if the copy cannot be brought into agreement.
+/// Fails if the database does not answer, and if the copy cannot be brought into agreement. Also
+/// fails if no commit has come for [`TEAM_ANSWER_MAX`]. All of them may take longer.
 pub(crate) async fn catch_up(projects: &ProjectService, id: ProjectId) -> Result<(), String> {
     let journal = Shared::of(projects, id).map_err(worded)?.journal;
     let head = journal.head().await?;
     let begin = clock::now();
-    let mut has_agreed = false;
+    let (mut has_agreed, mut progress) = (false, Progress::new(clock::start()));
     loop {
         let open = projects.open_project(id).await.map_err(|error| error.to_string())?;
         let left = || "the memory left its team meanwhile".to_owned();
         let status = open.owner.team().ok_or_else(left)?;
         if status.is_apart && !has_agreed {
             agree(projects, id).await?;
-            has_agreed = true;
+            (has_agreed, progress) = (true, Progress::new(clock::start()));
             continue;
         }
+        let revision = open.memory().revision();
         // What an earlier call found may have passed.
         if status.ended.is_some_and(|ended| ended > begin) {
             match &status.error {
                 Some(why) => return Err(why.clone()),
-                None if open.memory().revision() >= head => return Ok(()),
+                None if revision >= head => return Ok(()),
                 None => {}
             }
         }
+        if progress.time_without(revision, clock::start()) >= TEAM_ANSWER_MAX {
+            let (has, all) = (revision.0, head.0);
+            return Err(format!("this machine has {has} of {all} commits, and no more come"));
+        }
         open.owner.follow_team();
         tokio::time::sleep(TEAM_POLL).await;
+    }
+}
+
+/// The last commit that has come, and the time at which it was seen.
+struct Progress {
+    last: Option<Revision>,
+    since: Instant,
+}
+
+impl Progress {
+    fn new(since: Instant) -> Self {
+        Self { last: None, since }
+    }
+
+    /// Returns the time for which no commit has come.
+    fn time_without(&mut self, newest: Revision, now: Instant) -> Duration {
+        if self.last != Some(newest) {
+            *self = Self { last: Some(newest), since: now };
+        }
+        now.saturating_duration_since(self.since)
     }
 }
 
@@ -168,3 +196,6 @@ fn worded(error: PurgeError) -> String {
         PurgeError::TooMuch(why) | PurgeError::Team(why) => why,
     }
 }
+
+#[cfg(test)]
+mod tests;
