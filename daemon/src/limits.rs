@@ -150,6 +150,8 @@ pub const LOG_FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Sessions of a project for which a text waits to go with their next answer.
 pub const TOLD_SESSIONS_MAX: usize = 64;
+/// Bytes of such texts for one session. More texts are counted.
+pub const TOLD_BYTES_MAX: usize = 8 << 10;
 
 /// Lines that wait to be written to the log; it loses any more. Their memory is allocated at the
 /// start.

@@ -34,13 +34,36 @@ pub(crate) fn releasing(
 
 /// Returns the reason for which the team's database did not take a write that may work later.
 pub(crate) fn waits_for_team(error: &WriteError) -> Option<&str> {
-    let WriteError::NotSaved(error) = error else { return None };
-    match &**error {
+    let error = match error {
+        WriteError::NotSaved(error) => &**error,
+        WriteError::Refused(_)
+        | WriteError::Busy
+        | WriteError::Closed
+        | WriteError::Stale
+        | WriteError::Unreadable(_)
+        | WriteError::Internal => return None,
+    };
+    match error {
         StoreError::TeamAway { why }
         | StoreError::TeamRefused { why }
         | StoreError::TeamSilent { why }
         | StoreError::TeamBusy { why } => Some(why),
-        _ => None,
+        StoreError::NotSaved { .. }
+        | StoreError::NoSpace { .. }
+        | StoreError::Uncertain { .. }
+        | StoreError::ReadOnly { .. }
+        | StoreError::ShuttingDown
+        | StoreError::TooLarge { .. }
+        | StoreError::HeadMoved { .. }
+        | StoreError::NoCopy { .. }
+        | StoreError::TeamDamaged { .. }
+        | StoreError::OutOfOrder { .. }
+        | StoreError::Damaged { .. }
+        | StoreError::Missing { .. }
+        | StoreError::WrongMachine { .. }
+        | StoreError::OfAnother { .. }
+        | StoreError::NetworkDisk { .. }
+        | StoreError::Io { .. } => None,
     }
 }
 
@@ -156,11 +179,41 @@ impl OpenProject {
             // Most of them are of sessions that have ended, whose rows say it.
             told.pop_first();
         }
-        told.entry(session.clone()).or_default().push_str(&text);
+        told.entry(session.clone()).or_default().add(&text);
     }
 
     /// Takes what waits to go with a session's next answer.
     pub(crate) fn take_told(&self, session: &SessionId) -> Option<String> {
-        self.told.lock().remove(session)
+        Some(self.told.lock().remove(session)?.into_text())
     }
 }
+
+/// Texts that go with a session's next answer.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    text: String,
+    /// The number of texts for which there was no room.
+    more: usize,
+}
+
+impl Told {
+    fn add(&mut self, text: &str) {
+        let room = limits::TOLD_BYTES_MAX.saturating_sub(self.text.len());
+        if text.len() <= room {
+            self.text.push_str(text);
+        } else if self.text.is_empty() {
+            let (begin, _) = text.split_at(text.floor_char_boundary(room));
+            self.text.push_str(begin);
+            self.text.push_str("…\n");
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn into_text(self) -> String {
+        self.text + &render::told_more(self.more)
+    }
+}
+
+#[cfg(test)]
+mod tests;

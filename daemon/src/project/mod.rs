@@ -29,6 +29,7 @@ pub(crate) use budget::{
     BudgetKeeper, Compacted, OwnNotes, PoolTarget, WriteSet, add_append_times, carry_out, formula,
     plan as plan_within,
 };
+use held::Told;
 pub(crate) use held::{own_stored, releasing, waits_for_team};
 pub use queue::QueuedSession;
 use renumbered::Renumbered;
@@ -66,7 +67,7 @@ pub(crate) struct OpenProject {
     marks: Marks,
     shown: Mutex<BTreeSet<NoticeId>>,
     /// Texts that go with the next answer to these sessions.
-    told: Mutex<BTreeMap<SessionId, String>>,
+    told: Mutex<BTreeMap<SessionId, Told>>,
     renumbered: Renumbered,
     reads: AccessCounts,
     used: Mutex<std::time::Instant>,

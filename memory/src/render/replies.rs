@@ -58,6 +58,14 @@ pub fn save_refused_later(why: &str) -> String {
     )
 }
 
+/// Counts the messages about saves and lost commits that had no room. Empty if all had.
+pub fn told_more(count: usize) -> String {
+    if count == 0 {
+        return String::new();
+    }
+    format!("And {count} more: memory_load has what is shared, memory_status what is staged.\n")
+}
+
 /// Tells an agent which commits of its session the team's database has lost, a line each. `file`
 /// has them.
 pub fn commits_lost(lost: &[String], file: &str) -> String {
