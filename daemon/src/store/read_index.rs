@@ -86,6 +86,8 @@ fn read_texts<M: StateMachine>(
 ) -> Result<RowSum, IndexError> {
     let (mut sum, mut unpacker) = (RowSum::default(), Unpacker::new());
     loop {
+        // A reader that waits for the lock would wait for the next batch in any case. The lock is
+        // released with the batch, so readers work on theirs at the same time.
         let Ok(texts) = taken.lock().recv() else { return Ok(sum) };
         let mut parts = Vec::with_capacity(texts.ends.len());
         for (key, stored) in texts.rows() {
