@@ -114,9 +114,6 @@ pub struct CompactionPlan {
     pub tokens_after: u64,
     /// The long remaining notes without a summary that could save room, longest first.
     pub wants_summary: Vec<RecordId>,
-    /// The notes to archive or to show by their summaries, most worth keeping first, without
-    /// expired ones. In this order they stay as they are if others have made room meanwhile.
-    pub best_first: Vec<RecordId>,
 }
 
 impl CompactionPlan {
@@ -131,7 +128,6 @@ impl CompactionPlan {
             tokens_before: self.tokens_before,
             tokens_after: self.tokens_after,
             wants_summary: self.wants_summary.clone(),
-            best_first: self.best_first.clone(),
         }
     }
 
@@ -240,7 +236,6 @@ pub fn plan_compaction(
         tokens_before,
         tokens_after: tokens_before,
         wants_summary: Vec::new(),
-        best_first: Vec::new(),
     };
     spared(&mut candidates, spare, target_tokens);
     plan.archive(&mut candidates, |candidate| candidate.is_expired);
@@ -251,13 +246,6 @@ pub fn plan_compaction(
     plan.archive(&mut candidates, |_| true);
     plan.give_back(&mut candidates);
     plan.wants_summary = wants_summary(&candidates);
-    let may_stay = |candidate: &&Candidate<'_>| {
-        let id = &candidate.id;
-        let is_planned = plan.archive.contains_key(id) || plan.promote.contains_key(id);
-        is_planned && !candidate.is_expired
-    };
-    let best_first = candidates.iter().rev().filter(may_stay);
-    plan.best_first = best_first.map(|candidate| candidate.id).collect();
     plan
 }
 

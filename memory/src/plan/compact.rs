@@ -1,6 +1,6 @@
 //! Applies a compaction plan, or one of its rounds, as one commit. Records that have changed since
-//! the plan are left alone. Others may have made room since, such as another machine of a team that
-//! compacted as well. Steps that this has made needless are dropped.
+//! the plan are left alone. So are all if others have made the room since, such as another machine
+//! of a team that compacted as well.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -65,7 +65,8 @@ impl CompactionOutcome {
 impl CompactionPlan {
     /// Returns the changes that carry out this plan. The memory may be newer than the plan.
     pub fn apply(&self, memory: &Memory) -> Plan<CompactionOutcome> {
-        if !self.is_empty() && self.pool.used(memory) <= self.target_tokens {
+        let had_room = self.tokens_before <= self.target_tokens;
+        if !had_room && !self.is_empty() && self.pool.used(memory) <= self.target_tokens {
             return self.without_steps().apply(memory);
         }
         let mut next = Next { memory, states: BTreeMap::new() };
@@ -104,13 +105,6 @@ impl CompactionPlan {
         }
         let done = outcome.promoted + count(outcome.folded.len() + outcome.archived.len());
         outcome.skipped = count(planned) - done;
-        self.give_back(&mut next);
-        outcome.archived.retain(|id| {
-            next.states.get(id).is_some_and(|state| !state.record_state.is_active())
-        });
-        let promoted = self.promote.keys().filter_map(|id| next.states.get(id));
-        let promoted = promoted.filter(|state| state.condensed && !state.note.condensed);
-        outcome.promoted = count(promoted.count());
         outcome.tokens_before = self.pool.used(memory);
         outcome.tokens_after = outcome.tokens_before;
         let mut changes = Vec::with_capacity(next.states.len());
@@ -128,28 +122,6 @@ impl CompactionPlan {
         };
         outcome.wants_summary = self.wants_summary.iter().filter(wants).copied().collect();
         Plan { changes, outcome }
-    }
-
-    /// Takes steps back for which there is room. On the memory of the plan, there is none.
-    fn give_back(&self, next: &mut Next<'_>) {
-        let mut tokens = self.pool.used(next.memory);
-        for state in next.states.values().filter(|state| self.pool.has(state.before)) {
-            tokens -= active_tokens(state.before);
-            tokens += state.tokens();
-        }
-        let mut room = self.target_tokens.saturating_sub(tokens);
-        // Archived notes come back first, in full.
-        for is_archived in [true, false] {
-            for id in &self.best_first {
-                let Some(state) = next.states.get_mut(id) else { continue };
-                let needed = active_tokens(state.before).saturating_sub(state.tokens());
-                if state.record_state.is_active() != is_archived && needed <= room {
-                    (state.record_state, state.condensed) =
-                        (state.before.state, state.note.condensed);
-                    room -= needed;
-                }
-            }
-        }
     }
 }
 
@@ -204,13 +176,6 @@ impl<'a> State<'a> {
                 self.more_tags.push(tag);
             }
         }
-    }
-
-    /// Returns the tokens that it takes of its pool's budget.
-    fn tokens(&self) -> u64 {
-        let Note { tokens, summary_tokens, .. } = *self.note;
-        let tokens = if self.condensed { summary_tokens } else { tokens };
-        if self.record_state.is_active() { u64::from(tokens) } else { 0 }
     }
 
     /// Returns the new version, or `None` if nothing changed. The version keeps the time of the
