@@ -85,6 +85,9 @@ pub struct ImportOutcome {
     /// The numbers of records that were staged and not saved there, kept here on their session's
     /// behalf.
     pub pending: Counts,
+    /// The number of records of an export whose text did not come in, for what is here.
+    #[serde(default)]
+    pub left_out: u32,
     /// Blueprints that kept their content here.
     pub kept: Vec<KeptBlueprint>,
     /// One line for each item that could not be used as it was.
@@ -106,6 +109,7 @@ impl ImportOutcome {
         self.merged += next.merged;
         self.sessions += next.sessions;
         self.pending = self.pending.and(next.pending);
+        self.left_out += next.left_out;
         self.kept.extend(next.kept);
         self.notes.extend(next.notes);
         self
@@ -172,8 +176,8 @@ fn put_blueprint(draft: &mut Draft<'_>, new: &Blueprint, origin: &Provenance) {
 }
 
 /// Stores an anchor. The newest concept wins, so a newer one here replaces that of an older
-/// original.
-fn put_anchor(draft: &mut Draft<'_>, new: &Anchor, origin: &Provenance) {
+/// original. Returns whether it did.
+fn put_anchor(draft: &mut Draft<'_>, new: &Anchor, origin: &Provenance) -> bool {
     let key = MergeKey::anchor(&new.file);
     let newer = draft
         .head()
@@ -188,5 +192,7 @@ fn put_anchor(draft: &mut Draft<'_>, new: &Anchor, origin: &Provenance) {
         .max_by_key(|(time, _)| *time)
         .map(|(_, anchor)| anchor.concept.clone());
     let concept = newer.unwrap_or_else(|| new.concept.clone());
+    let is_older = concept != new.concept;
     draft.anchor(&Anchor { concept, ..new.clone() }, origin);
+    is_older
 }

@@ -90,6 +90,8 @@ pub const INFINITE_CONTEXT_TOKENS: u32 = 200_000;
 pub const INFINITE_CONTEXT_NAMED_MAX: usize = 10;
 /// Earlier versions of notes that an import looks at.
 pub const IMPORT_EARLIER_VERSIONS_MAX: usize = 20_000;
+/// Records that an import left out for one reason and names; the others are counted.
+pub const IMPORT_NAMED_MAX: usize = 20;
 /// Files that an import left out and names.
 pub const IMPORT_FILES_NAMED_MAX: usize = 20;
 /// Recent changes of a brief.

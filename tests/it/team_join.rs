@@ -63,6 +63,25 @@ fn a_merge_names_the_facts_of_the_team_that_it_replaces() {
 }
 
 #[test]
+fn a_merge_names_the_facts_of_its_own_that_are_older_and_their_place() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    bob.shell().done(&["note", "Added."]);
+    bob.shell().done(&["note", "--key", "deploy", "kubectl apply"]);
+    ada.shell().done(&["note", "--key", "deploy", "make deploy"]);
+    ada.create(&server.url("ada"));
+    invite(&ada, &server);
+    let (code, joined) = merge(&bob, &server);
+    assert_eq!(code, 0, "{joined}");
+    let named = "older than what is here and left out: deploy (n2 there)";
+    assert!(joined.contains(named), "{joined}");
+    let line = joined.lines().find(|line| line.contains("texts of what was left out remain"));
+    let aside = line.and_then(|line| line.rsplit_once(": ")).map(|(_, path)| PathBuf::from(path));
+    assert!(aside.is_some_and(|aside| aside.is_dir()), "{joined}");
+    assert!(ada.sees("Added.").contains("make deploy"));
+}
+
+#[test]
 fn a_merge_that_was_refused_is_made_by_joining_again() {
     let Some(server) = server() else { return };
     let (ada, bob) = (Machine::new(), Machine::new());

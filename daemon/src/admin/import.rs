@@ -27,6 +27,14 @@ pub(crate) async fn import_memory(
     service: &SessionService,
     params: ImportParams,
 ) -> Answer<ImportReply> {
+    import_with_outcome(service, params).await.map(|(reply, _)| reply)
+}
+
+/// Imports like [`import_memory`]. Also returns the outcome as the memory counts it.
+pub(super) async fn import_with_outcome(
+    service: &SessionService,
+    params: ImportParams,
+) -> Answer<(ImportReply, ImportOutcome)> {
     let source = check(&params)?;
     let (named, part, dry_run) = (params.project, params.part, params.dry_run);
     // The texts may have 64 MiB, so no worker thread parses them.
@@ -67,7 +75,7 @@ pub(crate) async fn import_memory(
         remarks: remarks(&planned.outcome, &here, &read.removed),
     };
     if dry_run || reply.nothing {
-        return Ok(reply);
+        return Ok((reply, planned.outcome));
     }
     let established = asked.establish(service).await?;
     let (id, notice) = established.ok_or_else(|| not_found(&named))?;
@@ -79,7 +87,7 @@ pub(crate) async fn import_memory(
     reply.revision = written.last().copied();
     reply.revisions = Some(written).filter(|all| all.len() > 1).unwrap_or_default();
     reply.project = Some(asked.reference(service, id));
-    Ok(reply)
+    Ok((reply, planned.outcome))
 }
 
 /// Reads the earlier texts of notes that were corrected here from the journal.

@@ -18,7 +18,8 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use super::{Answer, NamedProject, ask, export_document, import_memory, internal, store_error};
+use super::import::import_with_outcome;
+use super::{Answer, NamedProject, ask, export_document, internal, store_error};
 use crate::api::{
     ErrorCode, ErrorReply, ExportFormat, ImportParams, TeamAction, TeamParams, TeamPlace,
     TeamProjectsReply, TeamReply,
@@ -433,7 +434,7 @@ async fn join(
         Ok(aside)
     });
     let aside = linked.await.map_err(|error: String| refused(&error))?;
-    let remarks = take_part(service, id).await.map_err(|error| match &aside {
+    let remarks = take_part(service, id, aside.as_deref()).await.map_err(|error| match &aside {
         Some(aside) => {
             let aside = super::text(aside);
             let action = format!(
@@ -476,8 +477,13 @@ fn unmerged_in(directory: &Path) -> Answer<Vec<PathBuf>> {
 }
 
 /// Waits until a memory has all that the team has, and adds what the project had before. Returns
-/// what could not be added as it was, and what it replaced.
-async fn take_part(service: &SessionService, id: ProjectId) -> Answer<Vec<String>> {
+/// what could not be added as it was, and what it replaced. `aside` is the memory that was set
+/// aside just now, if one was.
+async fn take_part(
+    service: &SessionService,
+    id: ProjectId,
+    aside: Option<&Path>,
+) -> Answer<Vec<String>> {
     team_copy::catch_up(&service.projects, id).await.map_err(|why| refused(&why))?;
     let open = service.projects.open_project(id).await.map_err(store_error)?;
     if open.memory().team().is_none() {
@@ -499,8 +505,16 @@ async fn take_part(service: &SessionService, id: ProjectId) -> Answer<Vec<String
             dry_run: false,
         };
         let before = open.memory();
-        let merged = import_memory(service, params).await?;
+        let (merged, outcome) = import_with_outcome(service, params).await?;
         remarks.extend(merged.remarks);
+        if outcome.left_out > 0 {
+            // An earlier attempt has set it aside, if this one did not.
+            let asides = match aside {
+                Some(aside) => vec![aside.to_owned()],
+                None => service.projects.open.asides(id).await.map_err(store_error)?,
+            };
+            remarks.extend(replaced::remain(&asides));
+        }
         let revision = merged.revision.map(Revision);
         remarks.extend(revision.and_then(|it| replaced::remark(&before, &open.memory(), it)));
         private_file::remove(&path).map_err(failed)?;

@@ -1,12 +1,15 @@
 //! Imports anchord's own export from one project into another. Records come in like agents' writes,
 //! so the same merge rules hold. Conversations find their topics again by their bindings.
 
+mod left_out;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use self::left_out::LeftOut;
 use super::judged::{EarlierTexts, Forgotten, adds, existing};
 use super::source::{ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::object;
@@ -176,12 +179,13 @@ pub fn plan_import_export(
         if let Some(stays) =
             judged(memory, (&forgotten, source.earlier.as_ref()), record, origin.time)
         {
-            counts.add(&stays);
+            counts.add(&stays, record);
             continue;
         }
         match put(&mut draft, record, &origin) {
-            Ok(put) => counts.add(&put),
+            Ok(put) => counts.add(&put, record),
             Err(refusal) => {
+                counts.refused += 1;
                 is_whole &= !matches!(refusal, Refusal::Full { .. });
                 notes.push(left_out(&record.id.to_string(), &refusal));
             }
@@ -195,6 +199,7 @@ pub fn plan_import_export(
         merged: written.merged + count(counts.here),
         sessions: counts.new_rows,
         pending: Counts::default(),
+        left_out: count(counts.left_out() + written.kept.len()),
         kept: written.kept,
         notes,
         before: None,
@@ -252,11 +257,13 @@ struct PutCounts {
     new_rows: u32,
     here: usize,
     forgotten: usize,
-    forgotten_here: usize,
+    forgotten_here: LeftOut,
     private: usize,
-    other_rules: usize,
-    older: usize,
-    older_lessons: usize,
+    other_rules: LeftOut,
+    older: LeftOut,
+    older_lessons: LeftOut,
+    older_concepts: LeftOut,
+    refused: usize,
     several_sessions: usize,
     proposed: usize,
     bound: usize,
@@ -264,86 +271,107 @@ struct PutCounts {
 }
 
 impl PutCounts {
-    fn add(&mut self, put: &Put) {
+    fn add(&mut self, put: &Put, record: &Record) {
         match put {
             Put::NewRow => self.new_rows += 1,
-            Put::Older => self.older += 1,
-            Put::OlderLesson => self.older_lessons += 1,
-            Put::ForgottenHere => self.forgotten_here += 1,
+            Put::Older => self.older.add(record),
+            Put::OlderLesson => self.older_lessons.add(record),
+            Put::OlderConcept => self.older_concepts.add(record),
+            Put::ForgottenHere => self.forgotten_here.add(record),
             Put::SeveralSessions => self.several_sessions += 1,
             Put::Proposed { is_new } => {
                 self.proposed += 1;
                 self.here += usize::from(!is_new);
             }
-            Put::OtherRule => self.other_rules += 1,
+            Put::OtherRule => self.other_rules.add(record),
             Put::Here => self.here += 1,
             Put::Done => {}
         }
     }
 
+    /// Returns the number of records whose text did not come in, apart from blueprints.
+    fn left_out(&self) -> usize {
+        let all = [
+            &self.forgotten_here,
+            &self.other_rules,
+            &self.older,
+            &self.older_lessons,
+            &self.older_concepts,
+        ];
+        all.iter().map(|left_out| left_out.count).sum::<usize>()
+            + self.refused
+            + self.several_sessions
+    }
+
     /// Words what was left out or changed.
     fn notes(&self) -> impl Iterator<Item = String> {
-        let left_out = " left out";
+        let left_out = || " left out".to_owned();
         let all = [
             (
                 self.forgotten,
                 "record that was forgotten there is",
                 "records that were forgotten there are",
-                left_out,
+                left_out(),
             ),
             (
-                self.forgotten_here,
+                self.forgotten_here.count,
                 "record was forgotten here and is",
                 "records were forgotten here and are",
-                left_out,
+                self.forgotten_here.end(),
             ),
             (
                 self.private,
                 "note that a session kept for itself is",
                 "notes that sessions kept for themselves are",
-                left_out,
+                left_out(),
             ),
             (
-                self.other_rules,
+                self.other_rules.count,
                 "rule has the title of another one here and is",
                 "rules have the titles of others here and are",
-                left_out,
+                self.other_rules.end(),
             ),
             (
-                self.older,
+                self.older.count,
                 "note is older than what is here and",
                 "notes are older than what is here and",
-                left_out,
+                self.older.end(),
             ),
             (
-                self.older_lessons,
+                self.older_lessons.count,
                 "lesson is older than what is here and",
                 "lessons are older than what is here and",
-                left_out,
+                self.older_lessons.end(),
+            ),
+            (
+                self.older_concepts.count,
+                "anchor's concept is older than what is here and",
+                "anchors' concepts are older than what is here and",
+                self.older_concepts.end(),
             ),
             (
                 self.several_sessions,
                 "row that stands for several sessions is",
                 "rows that stand for several sessions are",
-                left_out,
+                left_out(),
             ),
             (
                 self.unbound,
                 "conversation's topic has no room or no name here and is",
                 "conversations' topics have no room or no name here and are",
-                left_out,
+                left_out(),
             ),
             (
                 self.proposed,
                 "rule is a proposal here until you accept it",
                 "rules are proposals here until you accept them",
-                "",
+                String::new(),
             ),
             (
                 self.bound,
                 "conversation has its topic again",
                 "conversations have their topics again",
-                "",
+                String::new(),
             ),
         ];
         all.into_iter().filter(|(many, ..)| *many > 0).map(|(many, one, several, end)| {
@@ -363,6 +391,8 @@ pub(super) enum Put {
     Older,
     /// A newer version of the lesson is here, and lacks something of this one.
     OlderLesson,
+    /// The place has a newer concept here.
+    OlderConcept,
     /// The record was forgotten here.
     ForgottenHere,
     /// The row covers several sessions and does not name them.
@@ -439,7 +469,9 @@ pub(super) fn put(
         put_blueprint(draft, &blueprint, origin);
     }
     for anchor in std::mem::take(&mut part.anchors) {
-        put_anchor(draft, &anchor, origin);
+        if put_anchor(draft, &anchor, origin) {
+            put = Put::OlderConcept;
+        }
     }
     for note in &std::mem::take(&mut part.notes) {
         match put_note(draft, note, origin)? {

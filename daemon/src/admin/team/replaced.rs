@@ -1,7 +1,11 @@
-//! Names the team's records that a merge replaced. The newer text of two wins, whoever wrote it.
+//! Names the team's records that a merge replaced, and the place of what it left out. The newer
+//! text of two wins, whoever wrote it.
+
+use std::path::PathBuf;
 
 use anchord_memory::{Body, Memory, Record, RecordState, Revision, render};
 
+use crate::admin::text;
 use crate::limits::TEAM_NAMED_MAX;
 
 /// Returns a remark about the records of `before` whose text the commit `revision` replaced, if it
@@ -31,6 +35,16 @@ pub(super) fn remark(before: &Memory, after: &Memory, revision: Revision) -> Opt
     }
 }
 
+/// Returns a remark about the place of the records that a merge left out, if a memory that was set
+/// aside is still there.
+pub(super) fn remain(asides: &[PathBuf]) -> Option<String> {
+    let places: Vec<String> = asides.iter().map(|aside| text(aside)).collect();
+    let places = places.join(", ");
+    (!places.is_empty()).then(|| {
+        format!("the texts of what was left out remain in the memory that was set aside: {places}")
+    })
+}
+
 /// Returns whether a text took another one's place. Records of other kinds unite theirs.
 fn differs(earlier: &Body, now: &Body) -> bool {
     match (earlier, now) {
@@ -51,6 +65,13 @@ mod tests {
 
     use super::*;
     use crate::testing::World;
+
+    #[test]
+    fn the_place_of_what_was_left_out_is_named_if_it_is_there() {
+        assert_eq!(remain(&[]), None);
+        let said = remain(&[PathBuf::from("/data/api.aside-1")]).unwrap();
+        assert!(said.ends_with("in the memory that was set aside: /data/api.aside-1"), "{said}");
+    }
 
     #[tokio::test]
     async fn a_replaced_text_is_named_and_an_added_one_is_not() {

@@ -71,6 +71,7 @@ pub fn plan_import_zipmem(
         merged: written.merged + here,
         sessions: count(import.rows_new.len()),
         pending: notice.as_ref().map(|notice| notice.kept).unwrap_or_default(),
+        left_out: 0,
         kept: written.kept,
         notes,
     };
