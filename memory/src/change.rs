@@ -111,6 +111,14 @@ impl Change {
         }
     }
 
+    /// Returns the end of an entry that is the copy of a team's, if this is it.
+    pub fn copied(&self) -> Option<&Copied> {
+        match self {
+            Self::Copied(copied) => Some(copied),
+            _ => None,
+        }
+    }
+
     /// Returns the record that this writes, if it writes one.
     pub fn record(&self) -> Option<&Arc<Record>> {
         match self {

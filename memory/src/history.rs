@@ -20,8 +20,9 @@ pub use view::{
 use crate::change::{Change, Copied, Team};
 use crate::fold::{clip, join_lines, one_line};
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
-use crate::import::EXPORTED;
+use crate::import::{EXPORTED, MERGED};
 use crate::limits::{NAME_CHARS_MAX, TITLE_CHARS_MAX};
+use crate::provenance::Provenance;
 use crate::reader::Reader;
 use crate::record::{Body, Record, RecordState};
 
@@ -59,8 +60,34 @@ pub struct StoredVersion {
     pub session: Option<SessionId>,
     /// The operation of that entry.
     pub operation: String,
+    /// The end of that entry, if it is the copy of a team's.
+    pub copied: Option<Copied>,
     /// The content.
     pub content: VersionContent,
+}
+
+impl StoredVersion {
+    /// Returns the member of the team who wrote the entry of this version. `by` is the author that
+    /// the record names, and `own` this machine's member.
+    pub fn member<'a>(
+        &'a self,
+        by: Option<&'a Provenance>,
+        own: Option<&'a Arc<str>>,
+    ) -> Option<&'a Arc<str>> {
+        member(self.copied.as_ref(), by, own)
+    }
+}
+
+/// Returns the member of the team who wrote an entry that ends with `copied`. For another machine's
+/// entry, the database has checked the name. This machine sent the others.
+fn member<'a>(
+    copied: Option<&'a Copied>,
+    by: Option<&'a Provenance>,
+    own: Option<&'a Arc<str>>,
+) -> Option<&'a Arc<str>> {
+    let checked = copied.and_then(|copied| copied.member.as_ref());
+    let named = by.and_then(|by| by.member.as_ref());
+    checked.or(named).or(own.filter(|_| copied.is_some()))
 }
 
 /// The content of an earlier version.
@@ -156,6 +183,12 @@ impl StoredCommit {
 
     /// Describes the commit in one line, for a reader.
     pub fn described(&self, reader: &Reader) -> Commit {
+        self.described_in_team(reader, None)
+    }
+
+    /// Describes the commit like [`Self::described`]. `own` is this machine's member of the team,
+    /// who made the commits that it sent to the team's journal.
+    pub fn described_in_team(&self, reader: &Reader, own: Option<&Arc<str>>) -> Commit {
         let mut counts = CommitCounts::default();
         let seen = |change: &&Change| match change {
             Change::Purged(purged) => !purged.private,
@@ -169,40 +202,26 @@ impl StoredCommit {
         // A save that waited for a team's database is older than its commit.
         let by = self.records(reader).filter(is_by).find(is_now);
         let by = by.or_else(|| self.records(reader).find(is_by)).map(|record| &record.updated);
-        let member = self.member().or_else(|| by.and_then(|by| by.member.as_ref()));
+        let member = member(self.copied(), by, own);
         Commit {
             head: self.head.clone(),
             client: by.map(|by| by.client.to_string()).unwrap_or_default(),
             member: member.map(ToString::to_string),
-            summary: self.summary(reader),
+            summary: self.summary(reader, member),
             counts,
         }
     }
 
-    /// Describes the commit like [`Self::described`]. `own` is this machine's member of the team,
-    /// who made the commits that it sent to the team's journal.
-    pub fn described_in_team(&self, reader: &Reader, own: Option<&Arc<str>>) -> Commit {
-        let is_sent =
-            |change: &Change| matches!(change, Change::Copied(Copied { member: None, .. }));
-        let own = own.filter(|_| self.changes.iter().any(is_sent));
-        let commit = self.described(reader);
-        let member = commit.member.or_else(|| own.map(ToString::to_string));
-        Commit { member, ..commit }
-    }
-
-    /// Returns the member of the team who wrote it on another machine.
-    fn member(&self) -> Option<&Arc<str>> {
-        self.changes.iter().find_map(|change| match change {
-            Change::Copied(copied) => copied.member.as_ref(),
-            _ => None,
-        })
+    /// Returns its end, if it is the copy of a team's commit.
+    fn copied(&self) -> Option<&Copied> {
+        self.changes.iter().find_map(Change::copied)
     }
 
     /// Returns the session's own words, or else the first record that was written.
-    fn summary(&self, reader: &Reader) -> String {
+    fn summary(&self, reader: &Reader, member: Option<&Arc<str>>) -> String {
         let imported = self.changes.iter().find_map(|change| match change {
             Change::Imported { source, undone: false, .. } if source == EXPORTED => {
-                Some("import of an export".to_owned())
+                Some(self.of_export(member))
             }
             Change::Imported { source, undone: false, .. } => Some(format!("import of {source}")),
             _ => None,
@@ -224,6 +243,16 @@ impl StoredCommit {
             Some(format!("{} {}", first.id, name(first)))
         };
         first().unwrap_or_else(|| self.other())
+    }
+
+    /// Words the import of an export, which the memory of a machine that joins a team is.
+    fn of_export(&self, member: Option<&Arc<str>>) -> String {
+        if self.head.operation != MERGED {
+            return "import of an export".to_owned();
+        }
+        let member = member.map(|member| clip(&one_line(member), NAME_CHARS_MAX));
+        let member = member.as_deref().unwrap_or("a member");
+        format!("merged from {member}'s memory of this project")
     }
 
     /// Words a commit without a record that the reader sees.

@@ -51,6 +51,9 @@ use serde::{Deserialize, Serialize};
 /// their records.
 pub const ZIPMEM: &str = "zipmem";
 
+/// The operation of an import by which a machine's memory becomes a part of its team's.
+pub const MERGED: &str = "merge";
+
 /// The systems from which anchord imports. The first that recognises a file or folder reads it.
 pub const SOURCES: &[Source] = &[
     infinite_context::SOURCE,

@@ -66,7 +66,7 @@ fn a_merge_names_the_facts_of_the_team_that_it_replaces() {
 fn a_merge_names_the_facts_of_its_own_that_are_older_and_their_place() {
     let Some(server) = server() else { return };
     let (ada, bob) = (Machine::new(), Machine::new());
-    bob.shell().done(&["note", "Added."]);
+    bob.shell().done(&["note", "--key", "extra", "Added."]);
     bob.shell().done(&["note", "--key", "deploy", "kubectl apply"]);
     ada.shell().done(&["note", "--key", "deploy", "make deploy"]);
     ada.create(&server.url("ada"));
@@ -79,6 +79,12 @@ fn a_merge_names_the_facts_of_its_own_that_are_older_and_their_place() {
     let aside = line.and_then(|line| line.rsplit_once(": ")).map(|(_, path)| PathBuf::from(path));
     assert!(aside.is_some_and(|aside| aside.is_dir()), "{joined}");
     assert!(ada.sees("Added.").contains("make deploy"));
+    for machine in [&ada, &bob] {
+        let commits = machine.shell().done(&["history"]);
+        assert!(commits.contains("merged from Bob's memory of this project"), "{commits}");
+        let versions = machine.shell().done(&["history", "extra"]);
+        assert!(versions.contains(", merge  Bob"), "{versions}");
+    }
 }
 
 #[test]

@@ -27,11 +27,13 @@ pub(crate) async fn import_memory(
     service: &SessionService,
     params: ImportParams,
 ) -> Answer<ImportReply> {
-    import_with_outcome(service, params).await.map(|(reply, _)| reply)
+    import_as("import", service, params).await.map(|(reply, _)| reply)
 }
 
-/// Imports like [`import_memory`]. Also returns the outcome as the memory counts it.
-pub(super) async fn import_with_outcome(
+/// Imports like [`import_memory`], as an operation of this name. Also returns the outcome as the
+/// memory counts it.
+pub(super) async fn import_as(
+    operation: &'static str,
     service: &SessionService,
     params: ImportParams,
 ) -> Answer<(ImportReply, ImportOutcome)> {
@@ -81,7 +83,7 @@ pub(super) async fn import_with_outcome(
     let (id, notice) = established.ok_or_else(|| not_found(&named))?;
     reply.remarks.extend(notice);
     let open = service.projects.open_project(id).await.map_err(store_error)?;
-    let written = write_steps(&open, &read, &by).await?;
+    let written = write_steps(&open, &read, &by, operation).await?;
     reply.remarks.extend(keep_budget(service, &open).await);
     reply.applied = true;
     reply.revision = written.last().copied();
@@ -112,6 +114,7 @@ async fn write_steps(
     open: &OpenProject,
     read: &Arc<SourceSteps>,
     by: &Provenance,
+    operation: &'static str,
 ) -> Answer<Vec<u64>> {
     let mut revisions = Vec::new();
     for at in 0..read.steps.len() {
@@ -120,7 +123,7 @@ async fn write_steps(
             let plan = read.plan(at, memory, &Provenance { time: now, ..by.clone() });
             Ok(Transition::silent(plan.changes))
         });
-        let written = open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
+        let written = open.owner.write(None, None, operation, decide).await.map_err(write_error)?;
         if written.changes.iter().any(Change::is_shared) {
             revisions.push(written.before.revision().0 + 1);
         }

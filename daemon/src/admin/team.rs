@@ -8,7 +8,7 @@ mod unmerged;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anchord_memory::import::{EXPORTED, NamedText};
+use anchord_memory::import::{EXPORTED, MERGED, NamedText};
 use anchord_memory::{
     Change, Memory, Record, RecordState, Revision, Seq, plan_leave, plan_take_private, plan_team,
     plan_withhold, shared_part,
@@ -18,7 +18,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use super::import::import_with_outcome;
+use super::import::import_as;
 use super::{Answer, NamedProject, ask, export_document, internal, store_error};
 use crate::api::{
     ErrorCode, ErrorReply, ExportFormat, ImportParams, TeamAction, TeamParams, TeamPlace,
@@ -505,7 +505,7 @@ async fn take_part(
             dry_run: false,
         };
         let before = open.memory();
-        let (merged, outcome) = import_with_outcome(service, params).await?;
+        let (merged, outcome) = import_as(MERGED, service, params).await?;
         remarks.extend(merged.remarks);
         if outcome.left_out > 0 {
             // An earlier attempt has set it aside, if this one did not.

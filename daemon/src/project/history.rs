@@ -165,6 +165,11 @@ fn stored(entry: Entry<Change>) -> StoredCommit {
 }
 
 impl HistoryReader {
+    /// Returns this machine's member of the team, if that is known.
+    pub(crate) fn member(&self) -> Option<&Arc<str>> {
+        self.member.as_ref()
+    }
+
     fn visit(
         &self,
         newest: Option<Revision>,
@@ -274,6 +279,7 @@ impl HistoryReader {
                         time: entry.time,
                         session: entry.session.clone(),
                         operation: entry.operation.to_string(),
+                        copied: entry.changes.iter().find_map(Change::copied).cloned(),
                         content,
                     };
                     versions.insert(key, stored);

@@ -153,3 +153,45 @@ fn a_commit_that_this_machine_sent_names_its_member_whatever_it_wrote() {
     let of_bob = Copied { mark, member: Some("Bob".into()) };
     assert_eq!(member(Some(of_bob)).as_deref(), Some("Bob"));
 }
+
+#[test]
+fn a_merge_says_so_and_names_the_member_whose_memory_it_was() {
+    let own: Arc<str> = "Ada".into();
+    let mark = CopyMark { digest: "a".into(), epoch: 0 };
+    let of = |operation: &str, copied: Option<Copied>| {
+        let head = CommitHead {
+            revision: Revision(3),
+            time: origin("one", 1).time,
+            session: None,
+            operation: operation.to_owned(),
+        };
+        let (source, digest) = (EXPORTED.to_owned(), "d".to_owned());
+        let mut changes = vec![Change::Imported { source, digest, records: 1, undone: false }];
+        changes.extend(copied.map(Change::Copied));
+        StoredCommit { head, changes }.described_in_team(&Reader::owner(), Some(&own)).summary
+    };
+    let of_bob = Copied { mark: mark.clone(), member: Some("Bob".into()) };
+    assert_eq!(of(MERGED, Some(of_bob.clone())), "merged from Bob's memory of this project");
+    assert_eq!(of(MERGED, Some(mark.into())), "merged from Ada's memory of this project");
+    assert_eq!(of(MERGED, None), "merged from a member's memory of this project");
+    assert_eq!(of("import", Some(of_bob)), "import of an export");
+}
+
+#[test]
+fn a_version_that_an_import_brought_names_the_member_of_its_commit() {
+    let (own, mark): (Arc<str>, _) = ("Ada".into(), CopyMark { digest: "a".into(), epoch: 0 });
+    let member = |copied: Option<Copied>, by: Option<&Provenance>| {
+        let (time, operation) = (origin("one", 1).time, MERGED.to_owned());
+        let content = VersionContent::Purged(time);
+        let (revision, session) = (Some(Revision(3)), None);
+        let stored = StoredVersion { revision, time, session, operation, copied, content };
+        stored.member(by, Some(&own)).map(ToString::to_string)
+    };
+    let of_bob = Copied { mark: mark.clone(), member: Some("Bob".into()) };
+    assert_eq!(member(Some(of_bob.clone()), None).as_deref(), Some("Bob"));
+    assert_eq!(member(Some(mark.clone().into()), None).as_deref(), Some("Ada"));
+    assert_eq!(member(None, None), None, "it stays on this machine, or is older than the team");
+    let by = Provenance { member: Some("Eve".into()), ..origin("one", 1) };
+    assert_eq!(member(Some(of_bob), Some(&by)).as_deref(), Some("Bob"), "that is checked");
+    assert_eq!(member(Some(mark.into()), Some(&by)).as_deref(), Some("Eve"), "the name then");
+}

@@ -82,9 +82,9 @@ struct Undo<'a> {
     outcome: UndoOutcome,
 }
 
-/// The operation of an import, and the source name of exports. Other sources are the clients of
+/// The operations of imports, and the source name of exports. Other sources are the clients of
 /// their records.
-const IMPORT: &str = "import";
+const IMPORTS: [&str; 2] = ["import", "merge"];
 const EXPORTED: &str = "anchord";
 
 impl Undo<'_> {
@@ -158,7 +158,7 @@ impl Undo<'_> {
         let later = (after.0 + 1..=now.version.0).map(Version);
         let stored: Vec<&StoredVersion> =
             later.filter_map(|version| basis.version(now.id, version)).collect();
-        let is_imported = stored.iter().any(|it| it.operation == IMPORT);
+        let is_imported = stored.iter().any(|it| IMPORTS.contains(&it.operation.as_str()));
         let clients = stored.iter().filter_map(|it| it.content.record());
         let clients = clients.map(|record| &record.updated.client);
         self.sources.extend(clients.chain([&now.updated.client]).cloned());

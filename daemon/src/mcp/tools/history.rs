@@ -215,7 +215,7 @@ fn versions_of(
             revision: it.revision,
             time: it.time,
             client: by.map(|by| by.client.to_string()).unwrap_or_default(),
-            member: by.and_then(|by| by.member.as_deref()).map(str::to_owned),
+            member: it.member(by, history.member()).map(ToString::to_string),
             operation: it.operation.clone(),
             diff: record.and_then(|record| compared(&stored, record, reader)),
         });

@@ -105,6 +105,7 @@ impl Past {
                 time: Timestamp(0),
                 session: None,
                 operation: String::new(),
+                copied: None,
                 content,
             };
             versions.insert(key, stored);
