@@ -159,6 +159,22 @@ pub(crate) fn write(directory: &Path, config: &TeamConfig) -> io::Result<()> {
     private_file::replace(&directory.join(FILE), &text)
 }
 
+/// Gives this machine's member another name, if the file still names this project of a team.
+///
+/// # Errors
+/// Fails if the file cannot be read or written.
+pub(crate) fn rename_member(
+    directory: &Path,
+    project: Uuid,
+    member: &str,
+) -> Result<(), StoreError> {
+    let Some(config) = read(directory)?.filter(|config| config.project == project) else {
+        return Ok(());
+    };
+    let renamed = TeamConfig { member: Some(member.to_owned()), ..config };
+    write(directory, &renamed).map_err(StoreError::io("write", directory.join(FILE)))
+}
+
 /// Removes the name of the team, so that the project is this machine's own.
 pub(crate) fn remove(directory: &Path) -> io::Result<()> {
     private_file::remove(&directory.join(FILE))

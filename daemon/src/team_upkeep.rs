@@ -8,14 +8,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anchord_team::Database;
+use anchord_team::{Database, ProjectInfo};
 use tokio::task::JoinHandle;
 
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::config::Config;
 use crate::limits;
-use crate::project::{BudgetKeeper, OpenProject, ProjectService};
+use crate::project::{BudgetKeeper, ClosedStore, OpenProject, ProjectService};
 use crate::projects::ProjectId;
 use crate::team::{self, TeamConfig};
 use crate::team_copy;
@@ -130,14 +130,19 @@ async fn listen(projects: Arc<ProjectService>, config: TeamConfig) {
         Ok(database) => database,
         Err(error) => return tracing::warn!(error, "the address of a team's database is wrong"),
     };
-    if let Err(error) = hear(&projects, &database).await {
+    if let Err(error) = hear(&projects, &database, &config.database()).await {
         tracing::debug!(%error, "notices of a team's database are not heard");
     }
     // The next pass begins again. A database that is away is not asked all the time.
     tokio::time::sleep(limits::TEAM_LISTEN_AGAIN_AFTER).await;
 }
 
-async fn hear(projects: &ProjectService, database: &Database) -> Result<(), anchord_team::Error> {
+/// Hears the notices of the database that is known here under this key.
+async fn hear(
+    projects: &ProjectService,
+    database: &Database,
+    key: &str,
+) -> Result<(), anchord_team::Error> {
     let mut listener = database.listen().await?;
     let follow = |wanted: Option<String>| {
         for project in projects.open.all() {
@@ -149,8 +154,41 @@ async fn hear(projects: &ProjectService, database: &Database) -> Result<(), anch
     };
     // Something may have come while nobody listened.
     follow(None);
+    if let Err(error) = refresh_members(projects, database, key).await {
+        tracing::debug!(%error, "the members' names are not refreshed");
+    }
     loop {
         let notice = listener.next().await?;
         follow(Some(notice.project.to_string()));
     }
+}
+
+/// Takes over the names that a database has for this machine's members now. A memory reads its
+/// member's name when it is opened, so each one that has another name is opened again.
+async fn refresh_members(
+    projects: &ProjectService,
+    database: &Database,
+    key: &str,
+) -> Result<(), anchord_team::Error> {
+    let found = database.projects().await?;
+    let registry = projects.registry.snapshot();
+    for id in registry.projects().map(|record| record.id) {
+        let directory = projects.open.directory(id);
+        let from = directory.clone();
+        // Where the file cannot be read, the writer's own status says so.
+        let Ok(Some(config)) = run_blocking(move || team::read(&from)).await else { continue };
+        let (project, earlier) = (config.project, config.member.as_deref());
+        let is_renamed = |it: &&ProjectInfo| it.id == project && Some(&*it.member) != earlier;
+        let renamed = found.iter().find(is_renamed).filter(|_| config.database() == key);
+        let Some(name) = renamed.map(|it| it.member.clone()) else { continue };
+        // Joining and leaving write the file with the store closed, too.
+        let rename = move |_: &ClosedStore| team::rename_member(&directory, project, &name);
+        if let Err(error) = projects.open.close_and(id, rename).await {
+            tracing::warn!(project = %id, %error, "the member's new name is not kept");
+        }
+        if let Err(error) = projects.open_known(id).await {
+            tracing::warn!(project = %id, %error, "the memory of a team cannot be opened");
+        }
+    }
+    Ok(())
 }

@@ -261,3 +261,21 @@ fn a_save_and_an_undo_name_their_member_on_every_machine() {
         }
     }
 }
+
+#[test]
+fn a_member_who_was_renamed_writes_under_the_new_name_after_the_next_connection() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    server.psql(&ada.shell().done(&["team", "invite", "bob", "--called", "Robert"]));
+    bob.instance.kill9();
+    let mut number = 0;
+    poll(PATIENCE, "a record with the new name", || {
+        number += 1;
+        bob.shell().done(&["note", "--key", "port", &format!("The port is {number}.")]);
+        let fact = bob.shell().done(&["get", "port"]);
+        fact.contains(" of Robert in session").then_some(())
+    });
+    // The file has it, so the next daemon needs no database to know it.
+    bob.instance.kill9();
+    assert!(bob.shell().done(&["history", "port", "--limit", "1"]).contains("  Robert  "));
+}

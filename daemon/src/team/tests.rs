@@ -32,6 +32,20 @@ fn the_file_reads_back_and_only_its_owner_may_read_it() {
     assert_eq!(read(directory.path()).unwrap(), None);
 }
 
+#[test]
+fn a_member_is_renamed_in_the_file_of_its_project_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let (project, other) = (config().project, Uuid::from_u128(8));
+    rename_member(directory.path(), project, "Ada").unwrap();
+    assert_eq!(read(directory.path()).unwrap(), None, "the team was left meanwhile");
+    write(directory.path(), &config()).unwrap();
+    rename_member(directory.path(), other, "Ada").unwrap();
+    assert_eq!(read(directory.path()).unwrap(), Some(config()));
+    rename_member(directory.path(), project, "Ada").unwrap();
+    let renamed = TeamConfig { member: Some("Ada".to_owned()), ..config() };
+    assert_eq!(read(directory.path()).unwrap(), Some(renamed));
+}
+
 #[tokio::test]
 async fn a_memory_of_a_team_whose_file_is_gone_or_unreadable_takes_no_commits() {
     let directory = tempfile::tempdir().unwrap();
