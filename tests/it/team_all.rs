@@ -69,6 +69,7 @@ fn every_project_is_shared_joined_and_left_by_its_name() {
     assert!(joined.contains("api: no project of this name here"), "{joined}");
     let joined = bob.shell("own").done(&["team", "join", &server.url("bob"), "--all", "--merge"]);
     assert!(joined.contains("web: shared as web"), "{joined}");
+    assert!(joined.contains("  the memory before is in "), "{joined}");
     let load = bob.shell("web").done(&["load"]);
     assert!(load.contains("Of web.") && load.contains("Only here."), "{load}");
     poll(PATIENCE, "equal records on both machines", || {

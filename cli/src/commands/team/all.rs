@@ -1,6 +1,8 @@
 //! `anchord team … --all`: the same for every project of this machine.
 
+use std::fmt::Write as _;
 use std::io::Write;
+use std::path::Path;
 
 use anchord_daemon::api::{
     self, ProjectStatus, ProjectsReply, TeamAction, TeamParams, TeamPlace, TeamProjectsReply,
@@ -78,15 +80,7 @@ pub(super) fn run(
         };
         let outcome = Outcome::of(known, reply);
         if !json {
-            let text = match &outcome.reply {
-                Some(reply) => done(reply),
-                None => show::plain(outcome.error.as_deref().unwrap_or_default()),
-            };
-            writeln!(out, "{}: {text}", show::path(&outcome.root, home.as_deref()))?;
-            let remarks = outcome.reply.iter().flat_map(|reply| &reply.remarks);
-            for remark in remarks {
-                writeln!(out, "  {}", show::plain(remark))?;
-            }
+            write!(out, "{}", rendered(&outcome, &done, home.as_deref()))?;
             out.flush()?;
         }
         outcomes.push(outcome);
@@ -97,6 +91,24 @@ pub(super) fn run(
         writeln!(out, "nothing to do for any project of this machine")?;
     }
     check(&outcomes)
+}
+
+/// Renders the outcome for one project: a line, and below it the place of the memory before, and
+/// what could not be added as it was.
+fn rendered(outcome: &Outcome, done: impl Fn(&TeamReply) -> String, home: Option<&Path>) -> String {
+    let root = show::path(&outcome.root, home);
+    let Some(reply) = &outcome.reply else {
+        let why = show::plain(outcome.error.as_deref().unwrap_or_default());
+        return format!("{root}: {why}\n");
+    };
+    let mut text = format!("{root}: {}\n", done(reply));
+    if let Some(aside) = &reply.aside {
+        let _ = writeln!(text, "  the memory before is in {}", show::path(aside, home));
+    }
+    for remark in &reply.remarks {
+        let _ = writeln!(text, "  {}", show::plain(remark));
+    }
+    text
 }
 
 /// Shows the team of each project that one shares, and what was set aside for one.
@@ -156,4 +168,29 @@ fn projects(client: &mut Client) -> Result<Vec<ProjectStatus>, Error> {
     let known: ProjectsReply = client.get(api::PROJECTS, &())?;
     let is_here = |known: &ProjectStatus| known.exists && known.id != api::USER;
     Ok(known.projects.into_iter().filter(is_here).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_project_says_where_its_memory_of_before_is() {
+        let reply = TeamReply {
+            aside: Some("/home/ada/data/web.aside-1".to_owned()),
+            remarks: vec!["1 rule is a proposal here until you accept it".to_owned()],
+            ..TeamReply::default()
+        };
+        let root = "/home/ada/web".to_owned();
+        let outcome = Outcome { root, reply: Some(reply), error: None };
+        assert_eq!(
+            rendered(&outcome, |_| "shared as web".to_owned(), Some(Path::new("/home/ada"))),
+            "~/web: shared as web
+  the memory before is in ~/data/web.aside-1
+  1 rule is a proposal here until you accept it
+"
+        );
+        let printed = serde_json::to_value(&outcome).unwrap();
+        assert_eq!(printed["aside"], "/home/ada/data/web.aside-1");
+    }
 }
