@@ -102,7 +102,7 @@ pub(crate) async fn catch_up(projects: &ProjectService, id: ProjectId) -> Result
         // What an earlier call found may have passed.
         if status.ended.is_some_and(|ended| ended > begin) {
             match &status.error {
-                Some(why) => return Err(why.clone()),
+                Some(fault) => return Err(fault.why.clone()),
                 None if revision >= head => return Ok(()),
                 None => {}
             }

@@ -249,10 +249,11 @@ async fn team_summary(service: &SessionService, open: &OpenProject) -> Option<Te
     let (status, memory) = (open.owner.team()?, open.memory());
     let directory = service.projects.open.directory(open.id);
     let waiting = memory.held().count();
-    let refused = status.refused.clone().filter(|_| waiting > 0);
+    let refused = status.refused.as_ref().filter(|_| waiting > 0);
+    let fault = status.error.as_ref().or(refused).map(ToString::to_string);
     let (name, error) = match run_blocking(move || team::read(&directory)).await {
-        Ok(Some(config)) => (config.name, status.error.clone().or(refused)),
-        Ok(None) => (String::new(), status.error.clone().or(refused)),
+        Ok(Some(config)) => (config.name, fault),
+        Ok(None) => (String::new(), fault),
         Err(error) => (String::new(), Some(error.to_string())),
     };
     Some(TeamSummary { name, waiting, answered: status.answered.map(|time| time.0), error })

@@ -20,7 +20,6 @@ use crate::sessions::{
     WriteOutcome, WritePlan,
 };
 use crate::store::{Call, StoreError};
-use crate::team;
 use crate::zipmem_files::ZipmemMirror;
 
 /// One call of a tool.
@@ -206,8 +205,8 @@ impl Context {
     ) -> Result<WriteOutcome<Reply<SaveOutcome>>, ToolError> {
         match self.session_call().save(part, save).await {
             Ok(Saved::Folded(written)) => Ok(*written),
-            Ok(Saved::Held(why)) => {
-                let waits = render::save_waits(&why, team::is_unreached(&why));
+            Ok(Saved::Held(fault)) => {
+                let waits = render::save_waits(&fault.why, fault.away.is_unanswered());
                 Ok(WriteOutcome::nothing(Reply::Words(waits)))
             }
             Err(error) => Err(failed("save", error, &self.audience)),
@@ -280,11 +279,13 @@ mod tests {
     use anchord_memory::Shell;
 
     use super::*;
+    use crate::store::Away;
 
     #[test]
     fn an_agent_alone_is_told_of_a_tool_when_the_teams_database_is_away() {
         let said = |audience| {
-            let away = StoreError::TeamAway { why: "failed to reach the database".to_owned() };
+            let why = "failed to reach the database".to_owned();
+            let away = StoreError::TeamAway { away: Away::Unreached, why };
             let error = BindError::Write(WriteError::NotSaved(Arc::new(away)));
             failed("note", error, &audience).to_string()
         };

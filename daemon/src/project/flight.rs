@@ -22,8 +22,8 @@ use super::team_link::{Answer, Flight, Flights, Followed};
 use super::write::{Write, WriteError};
 use super::writer::Writer;
 use crate::store::{
-    Arrived, Call, Entry, LineState, Split, StateMachine, StoreError, TeamAppended, TeamEntry,
-    TeamError, TeamPoint,
+    Arrived, Away, Call, Entry, LineState, Split, StateMachine, StoreError, TeamAppended, TeamEntry,
+    TeamError, TeamFault, TeamPoint,
 };
 use crate::{clock, limits};
 
@@ -168,7 +168,8 @@ impl<M: StateMachine> Writer<M> {
         let arrived = arrived.and_then(|entries| {
             let is_all = entries.is_empty();
             let arrived = self.arrive(entries);
-            arrived.map(|()| is_all).map_err(|error| TeamError::NotWritten(error.to_string()))
+            let fault = |error: StoreError| TeamFault::refused(error.to_string());
+            arrived.map(|()| is_all).map_err(fault).map_err(TeamError::NotWritten)
         });
         self.reached(arrived.as_ref().map(|_| ()));
         // A full reply may not be all.
@@ -224,7 +225,7 @@ impl<M: StateMachine> Writer<M> {
                 if !matches!(error, TeamError::Refused(_)) {
                     self.reached(Err(&error));
                 }
-                self.taken(Some(error.to_string()));
+                self.taken(Some(error.fault()));
                 self.not_appended(flight, error);
             }
             Answer::Followed(arrived) => self.followed(arrived),
@@ -239,7 +240,7 @@ impl<M: StateMachine> Writer<M> {
         team.note(|status| {
             status.ended = now;
             status.is_apart = matches!(outcome, Err(TeamError::Apart(_)));
-            let error = outcome.err().map(ToString::to_string);
+            let error = outcome.err().map(TeamError::fault);
             match &error {
                 None => status.answered = now,
                 Some(why) if status.error != error => {
@@ -252,7 +253,7 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Remembers whether the team's database took the last commit.
-    fn taken(&self, refused: Option<String>) {
+    fn taken(&self, refused: Option<TeamFault>) {
         if let Some(team) = &self.team {
             team.note(|status| status.refused = refused);
         }
@@ -317,7 +318,7 @@ impl<M: StateMachine> Writer<M> {
             return team.park_first(rest);
         }
         let why = format!("others were faster {} times", limits::TEAM_TRIES_MAX);
-        let error = Arc::new(StoreError::TeamBusy { why });
+        let error = Arc::new(StoreError::TeamBusy { away: Away::Refused, why });
         for write in rest {
             write.command.fail(WriteError::NotSaved(Arc::clone(&error)));
         }
@@ -335,12 +336,12 @@ impl<M: StateMachine> Writer<M> {
             return team.park_alone(batch.writes());
         }
         let is_slow = matches!(error, TeamError::Slow) && !is_trial;
-        let why = error.to_string();
+        let TeamFault { away, why } = error.fault();
         let worded = |why: String| match error {
-            TeamError::NotWritten(_) => StoreError::TeamAway { why },
+            TeamError::NotWritten(_) => StoreError::TeamAway { away, why },
             TeamError::Refused(_) => StoreError::TeamRefused { why },
-            TeamError::Slow | TeamError::Apart(_) => StoreError::TeamBusy { why },
-            TeamError::Unknown(_) => StoreError::TeamSilent { why },
+            TeamError::Slow | TeamError::Apart(_) => StoreError::TeamBusy { away, why },
+            TeamError::Unknown(_) => StoreError::TeamSilent { away, why },
         };
         let mut rest: Vec<Write<M>> = Vec::new();
         for waiting in batch.waiting {

@@ -9,7 +9,7 @@ use anchord_memory::{
 
 use super::{OpenProject, Operation, Reply, Transition, WriteCommand, WriteError, WriteSet};
 use crate::limits;
-use crate::store::{Call, StoreError};
+use crate::store::{Call, StoreError, TeamFault};
 
 /// The end of a failure's reason where the private part of the write did not wait for the team.
 pub(super) const OWN_STORED: &str = "; what is for this session alone was stored";
@@ -32,8 +32,8 @@ pub(crate) fn releasing(
     })
 }
 
-/// Returns the reason for which the team's database did not take a write that may work later.
-pub(crate) fn waits_for_team(error: &WriteError) -> Option<&str> {
+/// Returns the fault for which the team's database did not take a write that may work later.
+pub(crate) fn waits_for_team(error: &WriteError) -> Option<TeamFault> {
     let error = match error {
         WriteError::NotSaved(error) => &**error,
         WriteError::Refused(_)
@@ -44,10 +44,10 @@ pub(crate) fn waits_for_team(error: &WriteError) -> Option<&str> {
         | WriteError::Internal => return None,
     };
     match error {
-        StoreError::TeamAway { why }
-        | StoreError::TeamRefused { why }
-        | StoreError::TeamSilent { why }
-        | StoreError::TeamBusy { why } => Some(why),
+        StoreError::TeamAway { away, why }
+        | StoreError::TeamSilent { away, why }
+        | StoreError::TeamBusy { away, why } => Some(TeamFault { away: *away, why: why.clone() }),
+        StoreError::TeamRefused { why } => Some(TeamFault::refused(why.clone())),
         StoreError::NotSaved { .. }
         | StoreError::NoSpace { .. }
         | StoreError::Uncertain { .. }
@@ -73,10 +73,16 @@ pub(crate) fn own_stored(error: WriteError) -> WriteError {
     let more = |why: &str| format!("{why}{OWN_STORED}");
     let failed = match &error {
         WriteError::NotSaved(failed) => match &**failed {
-            StoreError::TeamAway { why } => StoreError::TeamAway { why: more(why) },
+            StoreError::TeamAway { away, why } => {
+                StoreError::TeamAway { away: *away, why: more(why) }
+            }
             StoreError::TeamRefused { why } => StoreError::TeamRefused { why: more(why) },
-            StoreError::TeamSilent { why } => StoreError::TeamSilent { why: more(why) },
-            StoreError::TeamBusy { why } => StoreError::TeamBusy { why: more(why) },
+            StoreError::TeamSilent { away, why } => {
+                StoreError::TeamSilent { away: *away, why: more(why) }
+            }
+            StoreError::TeamBusy { away, why } => {
+                StoreError::TeamBusy { away: *away, why: more(why) }
+            }
             _ => return error,
         },
         _ => return error,

@@ -19,8 +19,8 @@ use super::batch::{Batch, Waiting};
 use super::write::Write;
 use crate::limits;
 use crate::store::{
-    Arrived, Entry, EntryKey, StateMachine, TeamAppended, TeamEntry, TeamError, TeamJournal,
-    TeamPoint,
+    Arrived, Entry, EntryKey, StateMachine, TeamAppended, TeamEntry, TeamError, TeamFault,
+    TeamJournal, TeamPoint,
 };
 
 /// The journal that a team shares, and the runtime on which calls to it run.
@@ -39,10 +39,10 @@ pub struct TeamStatus {
     pub answered: Option<Timestamp>,
     /// The time at which the last call ended, however it did.
     pub ended: Option<Timestamp>,
-    /// The reason why the last call failed, if it did.
-    pub error: Option<String>,
-    /// The reason why the last commit was not taken, if it was not. Reads may work meanwhile.
-    pub refused: Option<String>,
+    /// The fault of the last call, if it failed.
+    pub error: Option<TeamFault>,
+    /// The fault of the last commit, if it was not taken. Reads may work meanwhile.
+    pub refused: Option<TeamFault>,
     /// Whether the team's journal differs from this machine's copy, after a purge or a loss.
     /// Nothing is exchanged until they agree again.
     pub is_apart: bool,
@@ -106,12 +106,12 @@ enum Flying<M: StateMachine> {
 impl<M: StateMachine> Flying<M> {
     /// Returns the answer that stands for a panic of the call.
     fn panicked(&self) -> Landed<M::Change> {
-        let why = "the call panicked; the log says where".to_owned();
+        let fault = TeamFault::refused("the call panicked; the log says where".to_owned());
         match self {
             // It may have been committed before.
-            Self::Appending(_) => Landed::Appended(Err(TeamError::Unknown(why))),
+            Self::Appending(_) => Landed::Appended(Err(TeamError::Unknown(fault))),
             Self::Following | Self::Continuing | Self::Checking(_) => {
-                Landed::Followed(Err(TeamError::NotWritten(why)))
+                Landed::Followed(Err(TeamError::NotWritten(fault)))
             }
         }
     }

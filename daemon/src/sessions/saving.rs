@@ -23,7 +23,7 @@ use crate::project::{
     Operation, Outcome, Reply, Transition, WriteCommand, WriteError, own_stored, releasing,
     waits_for_team,
 };
-use crate::store::{Call, StateMachine as _};
+use crate::store::{Call, StateMachine as _, TeamFault};
 
 /// A call of a session that may write.
 #[derive(Clone, Copy, Debug)]
@@ -86,8 +86,8 @@ impl SaveCall {
 pub(crate) enum Saved {
     /// It is in shared memory.
     Folded(Box<WriteOutcome<Reply<SaveOutcome>>>),
-    /// It is held on this machine until the team's database takes it. The text says why it waits.
-    Held(String),
+    /// It is held on this machine until the team's database takes it. The fault says why it waits.
+    Held(TeamFault),
 }
 
 impl Saved {
@@ -271,9 +271,9 @@ impl SessionCall<'_> {
             Err(BindError::Write(error)) => error,
             folded => return folded.map(Saved::folded),
         };
-        if let Some(why) = waits_for_team(&error) {
-            tracing::info!(session = %self.session.id, why, "a save waits for the team");
-            return Ok(Saved::Held(why.to_owned()));
+        if let Some(fault) = waits_for_team(&error) {
+            tracing::info!(session = %self.session.id, why = %fault, "a save waits for the team");
+            return Ok(Saved::Held(fault));
         }
         if let (WriteError::Refused(_), Some(project)) = (&error, self.session.project()) {
             project.restage(&key).await?;

@@ -37,7 +37,8 @@ impl View {
     /// the session `own` has saved is listed.
     pub(crate) fn team(&self, own: Option<&SessionId>) -> String {
         let Some(status) = &self.team else { return String::new() };
-        let (error, refused) = (status.error.as_deref(), status.refused.as_deref());
+        let error = status.error.as_ref().map(|fault| fault.why.as_str());
+        let refused = status.refused.as_ref().map(|fault| fault.why.as_str());
         render::team(&self.memory, own, status.answered, error, refused)
     }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use anchord_memory::Seq;
 
+use super::team::Away;
+
 /// An error that keeps a store from doing what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -77,6 +79,8 @@ pub enum StoreError {
     /// Report to the caller that nothing was saved. An agent may stage the work meanwhile.
     #[error("not saved: the team's database cannot be used: {why}")]
     TeamAway {
+        /// The database, as the call found it.
+        away: Away,
         /// The failed step.
         why: String,
     },
@@ -94,6 +98,8 @@ pub enum StoreError {
          you write it again"
     )]
     TeamSilent {
+        /// The database, as the call found it.
+        away: Away,
         /// The failed step.
         why: String,
     },
@@ -101,6 +107,8 @@ pub enum StoreError {
     /// Report to the caller that it should try again.
     #[error("not saved: busy, retry: {why}")]
     TeamBusy {
+        /// The database, as the call found it.
+        away: Away,
         /// The reason.
         why: String,
     },

@@ -75,7 +75,9 @@ pub use replies::{LineState, Replies};
 pub use sim_disk::{Fault, Random, SimDisk};
 pub use sled_index::SledPlace;
 pub use stores::{FileStores, Stores, Usage};
-pub use team::{Arrived, EntryKey, TeamAppended, TeamEntry, TeamError, TeamJournal, TeamPoint};
+pub use team::{
+    Arrived, Away, EntryKey, TeamAppended, TeamEntry, TeamError, TeamFault, TeamJournal, TeamPoint,
+};
 pub use upkeep::Upkeep;
 
 /// One acknowledged change: a line of the journal.

@@ -72,12 +72,47 @@ pub enum TeamAppended<C> {
     Moved(Vec<Arrived<C>>),
 }
 
+/// A team's database after a failed call, as far as callers tell it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Away {
+    /// Nothing answered. That is past once the database answers another call.
+    Unreached,
+    /// It did not answer in time. Another call may be answered meanwhile.
+    Slow,
+    /// It answered and did not do it, or cannot be asked. Something has to change first.
+    Refused,
+}
+
+impl Away {
+    /// Returns whether the call got no answer. Then the database is only waited for.
+    pub fn is_unanswered(self) -> bool {
+        matches!(self, Self::Unreached | Self::Slow)
+    }
+}
+
+/// A failed call to a team's database.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct TeamFault {
+    /// The database, as the call found it.
+    pub away: Away,
+    /// The reason, in words.
+    pub why: String,
+}
+
+impl TeamFault {
+    /// Returns the fault of a call that got an answer, or was not made.
+    pub fn refused(why: String) -> Self {
+        Self { away: Away::Refused, why }
+    }
+}
+
 /// The reasons for which a team's journal did not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TeamError {
     /// Nothing was written, and nothing will be. A later try may work.
     #[error("{0}")]
-    NotWritten(String),
+    NotWritten(TeamFault),
     /// Nothing was written, since this machine's member has no right to it.
     #[error("{0}")]
     Refused(String),
@@ -86,11 +121,23 @@ pub enum TeamError {
     Slow,
     /// Whether the batch is committed is unknown. The same keys must be used again.
     #[error("{0}")]
-    Unknown(String),
+    Unknown(TeamFault),
     /// Nothing was written: the journal does not contain the place that this machine's copy has
     /// reached. The copy must be compared with it as a whole.
     #[error("{0}")]
     Apart(String),
+}
+
+impl TeamError {
+    /// Returns the fault that it stands for.
+    pub fn fault(&self) -> TeamFault {
+        let away = match self {
+            Self::NotWritten(fault) | Self::Unknown(fault) => fault.away,
+            Self::Slow => Away::Slow,
+            Self::Refused(_) | Self::Apart(_) => Away::Refused,
+        };
+        TeamFault { away, why: self.to_string() }
+    }
 }
 
 /// A team's journal of one project. A call returns within seconds, whatever the network does.

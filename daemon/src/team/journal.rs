@@ -15,7 +15,9 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use crate::limits;
-use crate::store::{Arrived, EntryKey, TeamAppended, TeamEntry, TeamError, TeamJournal, TeamPoint};
+use crate::store::{
+    Arrived, Away, EntryKey, TeamAppended, TeamEntry, TeamError, TeamFault, TeamJournal, TeamPoint,
+};
 
 /// One project's journal in a team's database.
 #[derive(Clone, Debug)]
@@ -52,7 +54,7 @@ impl TeamJournal<Change> for CommitJournal {
                 Appended::HeadMoved { .. } => Ok(TeamAppended::Moved(this.after(&expected).await?)),
                 Appended::Repeated(known) => {
                     // It is committed, whatever keeps this machine from reading it now.
-                    let unknown = |error: TeamError| TeamError::Unknown(error.to_string());
+                    let unknown = |error: TeamError| TeamError::Unknown(error.fault());
                     let epoch = expected.mark.as_ref().map_or(0, |mark| mark.epoch);
                     let older = known.into_iter().filter(|entry| entry.seq <= expected.revision.0);
                     let older = older.map(|entry| this.read(entry, epoch));
@@ -77,7 +79,7 @@ impl TeamJournal<Change> for CommitJournal {
 impl CommitJournal {
     /// Returns the last commit.
     pub(crate) async fn head(&self) -> Result<Revision, String> {
-        let head = self.log.head().await.map_err(|error| failed(&error))?;
+        let head = self.log.head().await.map_err(|error| fault(&error).why)?;
         Ok(Revision(head.seq))
     }
 
@@ -111,7 +113,7 @@ impl CommitJournal {
     async fn after(&self, after: &TeamPoint) -> Result<Vec<Arrived<Change>>, TeamError> {
         let (entries, bytes) = (limits::TEAM_READ_ENTRIES_MAX, limits::TEAM_READ_BYTES_MAX);
         let followed = self.log.follow(&place(after), entries, bytes).await;
-        match followed.map_err(|error| TeamError::NotWritten(failed(&error)))? {
+        match followed.map_err(|error| TeamError::NotWritten(fault(&error)))? {
             Following::Entries { entries, epoch } => {
                 self.meet(&entries).await;
                 entries.into_iter().map(|entry| self.read(entry, epoch)).collect()
@@ -157,7 +159,8 @@ impl CommitJournal {
     fn read(&self, entry: Entry, epoch: u64) -> Result<Arrived<Change>, TeamError> {
         let Entry { seq, digest, member, content: entry } = entry;
         let unread = |error: serde_json::Error| {
-            TeamError::NotWritten(format!("revision {seq} cannot be read, update anchord: {error}"))
+            let why = format!("revision {seq} cannot be read, update anchord: {error}");
+            TeamError::NotWritten(TeamFault::refused(why))
         };
         let entry = TeamEntry {
             revision: Revision(seq),
@@ -209,32 +212,28 @@ fn apart(copy: &TeamPoint, head: &Head) -> String {
 }
 
 fn unsent(error: serde_json::Error) -> TeamError {
-    TeamError::NotWritten(error.to_string())
+    TeamError::NotWritten(TeamFault::refused(error.to_string()))
 }
 
 pub(super) fn worded(error: AppendError) -> TeamError {
     match error {
         // Nobody repeats blindly what may be done already.
-        AppendError::Unknown(DatabaseError::Slow) => {
-            TeamError::Unknown(TeamError::Slow.to_string())
-        }
+        AppendError::Unknown(DatabaseError::Slow) => TeamError::Unknown(TeamError::Slow.fault()),
         AppendError::NotWritten(DatabaseError::Slow) => TeamError::Slow,
         AppendError::NotWritten(DatabaseError::Refused(why)) => TeamError::Refused(why),
-        AppendError::NotWritten(error) => TeamError::NotWritten(failed(&error)),
-        AppendError::Unknown(error) => TeamError::Unknown(failed(&error)),
+        AppendError::NotWritten(error) => TeamError::NotWritten(fault(&error)),
+        AppendError::Unknown(error) => TeamError::Unknown(fault(&error)),
     }
 }
 
-/// Returns whether a call failed, in the words above, because nothing answered it. That is past
-/// once the database answers another one.
-pub(crate) fn is_unreached(why: &str) -> bool {
-    let reach = failed(&DatabaseError::Unreachable(String::new()));
-    let slow = [TeamError::Slow.to_string(), failed(&DatabaseError::Slow)];
-    why.starts_with(&reach) || slow.iter().any(|slow| why.starts_with(slow))
-}
-
-fn failed(error: &DatabaseError) -> String {
-    format!("failed to {error}")
+/// Returns the fault of a call that failed.
+pub(crate) fn fault(error: &DatabaseError) -> TeamFault {
+    let away = match error {
+        DatabaseError::Unreachable(_) => Away::Unreached,
+        DatabaseError::Slow => Away::Slow,
+        _ => Away::Refused,
+    };
+    TeamFault { away, why: format!("failed to {error}") }
 }
 
 /// The journal of a memory that a team shares, when the file that names the database cannot be
@@ -244,7 +243,7 @@ pub(super) struct Unlinked(pub(super) String);
 
 impl Unlinked {
     fn why(&self) -> TeamError {
-        TeamError::NotWritten(self.0.clone())
+        TeamError::NotWritten(TeamFault::refused(self.0.clone()))
     }
 }
 

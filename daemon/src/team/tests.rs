@@ -4,8 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 use crate::limits;
-use crate::store::{TeamError, TeamPoint};
+use crate::store::{Away, TeamError, TeamPoint};
 use anchord_memory::Revision;
+use anchord_team::{AppendError, Error as DatabaseError};
 
 fn config() -> TeamConfig {
     TeamConfig {
@@ -55,7 +56,9 @@ async fn a_memory_of_a_team_whose_file_is_gone_or_unreadable_takes_no_commits() 
         let (journal, _) = links.of(directory.path(), team).await.unwrap();
         let at = TeamPoint { revision: Revision(0), mark: None };
         let refused = journal.append(at, Vec::new(), limits::TEAM_WAIT_MAX).await.unwrap_err();
-        let TeamError::NotWritten(why) = refused else { panic!("{refused:?}") };
+        let TeamError::NotWritten(fault) = refused else { panic!("{refused:?}") };
+        assert_eq!(fault.away, Away::Refused);
+        let why = fault.why;
         assert!(why.contains(FILE) && why.contains("anchord team join"), "{why}");
     };
     refused(Some("api")).await;
@@ -68,18 +71,34 @@ async fn a_memory_of_a_team_whose_file_is_gone_or_unreadable_takes_no_commits() 
 }
 
 #[test]
-fn a_database_that_answers_again_was_unreached_and_one_that_refuses_was_not() {
-    let unreached = anchord_team::Error::Unreachable("it does not answer".to_owned());
-    assert!(is_unreached(&format!("failed to {unreached}")));
-    assert!(is_unreached(&TeamError::Slow.to_string()));
-    assert!(!is_unreached("a reader does not write to the journal"));
+fn the_fault_of_a_call_says_whether_the_database_was_reached() {
+    let of_call = |error: DatabaseError| journal::fault(&error).away;
+    assert_eq!(of_call(DatabaseError::Unreachable("it is away".to_owned())), Away::Unreached);
+    assert_eq!(of_call(DatabaseError::Slow), Away::Slow);
+    // These words are the server's own.
+    let refused = DatabaseError::Refused("cannot reach the database".to_owned());
+    assert_eq!(of_call(refused), Away::Refused);
+    assert_eq!(of_call(DatabaseError::ReadOnlyServer), Away::Refused);
+}
+
+#[test]
+fn the_fault_of_an_append_is_that_of_its_call() {
+    let not_written = |error| journal::worded(AppendError::NotWritten(error)).fault();
+    let away = || DatabaseError::Unreachable("it is away".to_owned());
+    let fault = not_written(away());
+    assert_eq!(fault.away, Away::Unreached);
+    assert_eq!(fault.why, "failed to reach the database: it is away");
+    assert_eq!(not_written(DatabaseError::Slow).away, Away::Slow);
+    assert_eq!(not_written(DatabaseError::Refused("no".to_owned())).away, Away::Refused);
+    let unknown = journal::worded(AppendError::Unknown(away())).fault();
+    assert_eq!(unknown.away, Away::Unreached);
 }
 
 #[test]
 fn a_commit_of_unknown_outcome_is_not_said_to_be_repeated() {
-    let slow = anchord_team::AppendError::Unknown(anchord_team::Error::Slow);
-    let said = journal::worded(slow).to_string();
-    assert!(is_unreached(&said) && !said.contains("retry"), "{said}");
+    let fault = journal::worded(AppendError::Unknown(DatabaseError::Slow)).fault();
+    assert_eq!(fault.away, Away::Slow);
+    assert!(!fault.why.contains("retry"), "{fault}");
 }
 
 #[tokio::test]

@@ -28,7 +28,7 @@ pub(super) async fn look(
         revision: memory.revision().0,
         waiting: memory.held().count(),
         answered: status.answered.map(|time| time.0),
-        error: status.error.clone(),
+        error: status.error.as_ref().map(ToString::to_string),
         ..TeamState::default()
     };
     let files = run_blocking(move || {
@@ -53,10 +53,11 @@ pub(super) async fn look(
     match in_time(database.log(config.project).head()).await {
         Ok(head) => {
             // A database that is read may still refuse what waits. A failure to reach it is past.
-            let refused = status.refused.clone().filter(|_| state.waiting > 0);
-            let refused = refused.filter(|why| !team::is_unreached(why));
-            let apart = status.error.clone().filter(|_| status.is_apart);
-            (state.head, state.error) = (Some(head.seq), apart.or(refused));
+            let refused = status.refused.as_ref().filter(|_| state.waiting > 0);
+            let refused = refused.filter(|fault| !fault.away.is_unanswered());
+            let apart = status.error.as_ref().filter(|_| status.is_apart);
+            let fault = apart.or(refused).map(ToString::to_string);
+            (state.head, state.error) = (Some(head.seq), fault);
             state.answered = Some(clock::now().0);
         }
         Err(error) => state.error = Some(error),

@@ -202,7 +202,7 @@ async fn without_the_database_a_save_is_refused_and_a_checkpoint_is_not() {
     assert!(why.contains("not saved") && why.contains("the network is down"), "{why}");
     one.stage("a", "The cache is warm.").await.unwrap();
     assert_eq!(one.team.all().len(), 1);
-    assert!(one.owner.team().unwrap().error.as_deref().unwrap().contains("down"));
+    assert!(one.owner.team().unwrap().error.as_ref().unwrap().why.contains("down"));
 
     one.team.set(Network::Up);
     one.save("a", 2, "The lock is fair.").await.unwrap();
@@ -590,7 +590,7 @@ async fn entries_in_several_replies_are_copied_in_order_and_not_after_a_failure(
     }
     // The writer answers once it has taken what came.
     assert!(two.stage("bob", "Something.").await.is_err(), "it is too large as well");
-    assert!(error().unwrap().contains("10"), "{:?}", error());
+    assert!(error().unwrap().why.contains("10"), "{:?}", error());
     assert_eq!(two.journal.entries(), []);
     two.journal.limit_entries(usize::MAX);
     let all = one.owner.snapshot().revision().0;

@@ -10,7 +10,9 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::store::{Arrived, TeamAppended, TeamEntry, TeamError, TeamJournal, TeamPoint};
+use crate::store::{
+    Arrived, Away, TeamAppended, TeamEntry, TeamError, TeamFault, TeamJournal, TeamPoint,
+};
 
 /// The network between a machine and the team's journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,10 @@ type Written<C> = (String, TeamEntry<C>);
 
 fn mark(revision: Revision) -> CopyMark {
     CopyMark { digest: format!("{:064}", revision.0).into(), epoch: 0 }
+}
+
+fn unreached(why: &str) -> TeamError {
+    TeamError::NotWritten(TeamFault { away: Away::Unreached, why: why.to_owned() })
 }
 
 /// A team's journal, as several machines reach it.
@@ -148,10 +154,10 @@ impl<C: Clone + Send + 'static> MemTeam<C> {
         let network = *network
             .wait_for(|network| *network != Network::Stalled)
             .await
-            .map_err(|_closed| TeamError::NotWritten("the test is over".to_owned()))?;
+            .map_err(|_closed| unreached("the test is over"))?;
         assert_ne!(network, Network::Panicking, "asked for by a test");
         match network {
-            Network::Down => Err(TeamError::NotWritten("the network is down".to_owned())),
+            Network::Down => Err(unreached("the network is down")),
             network => Ok(network),
         }
     }
@@ -176,7 +182,7 @@ impl<C: Clone + Send + Sync + 'static> TeamJournal<C> for MemTeam<C> {
             }
             let appended = this.write(expected.revision, batch)?;
             match network {
-                Network::NoAnswers => Err(TeamError::Unknown("no answer".to_owned())),
+                Network::NoAnswers => Err(TeamError::Unknown(unreached("no answer").fault())),
                 Network::Once => {
                     this.set(Network::Stalled);
                     Ok(appended)
