@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-pub(crate) use journal::{CommitJournal, TeamReplacement};
+pub(crate) use journal::{CommitJournal, TeamReplacement, fault};
 pub(crate) use order::TeamOrder;
 
 use crate::blocking::run_blocking;

@@ -7,6 +7,7 @@ use anchord_proto::host;
 use futures::StreamExt as _;
 use futures::stream;
 
+use super::team::team_fault;
 use super::{AdminService, Answer, known, opened, store_error, text};
 use crate::api::{
     self, ByKind, ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus,
@@ -249,14 +250,13 @@ async fn team_summary(service: &SessionService, open: &OpenProject) -> Option<Te
     let (status, memory) = (open.owner.team()?, open.memory());
     let directory = service.projects.open.directory(open.id);
     let waiting = memory.held().count();
-    let refused = status.refused.as_ref().filter(|_| waiting > 0);
-    let fault = status.error.as_ref().or(refused).map(ToString::to_string);
+    let fault = team_fault(&status, waiting);
     let (name, error) = match run_blocking(move || team::read(&directory)).await {
         Ok(Some(config)) => (config.name, fault),
         Ok(None) => (String::new(), fault),
         Err(error) => (String::new(), Some(error.to_string())),
     };
-    Some(TeamSummary { name, waiting, answered: status.answered.map(|time| time.0), error })
+    Some(TeamSummary { name, waiting, answered: status.seen().map(|time| time.0), error })
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
+pub(super) use state::team_fault;
+
 use super::import::import_as;
 use super::{Answer, NamedProject, ask, export_document, internal, store_error};
 use crate::api::{

@@ -46,6 +46,38 @@ pub struct TeamStatus {
     /// Whether the team's journal differs from this machine's copy, after a purge or a loss.
     /// Nothing is exchanged until they agree again.
     pub is_apart: bool,
+    /// The last look for a report, beside the link's own calls.
+    pub look: Option<TeamLook>,
+}
+
+/// A look at whether the team's database answers. It fetches nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TeamLook {
+    /// The time at which it ended.
+    pub ended: Timestamp,
+    /// The fault, if it failed.
+    pub fault: Option<TeamFault>,
+}
+
+impl TeamStatus {
+    /// Returns the fault of the newest call or look, if it failed. After a look that was answered,
+    /// a fault remains that was one of an answer: only the link's next call says whether it is past.
+    pub(crate) fn fault(&self) -> Option<&TeamFault> {
+        let is_newest = |look: &&TeamLook| self.ended.is_none_or(|ended| look.ended >= ended);
+        match self.look.as_ref().filter(is_newest) {
+            Some(TeamLook { fault: Some(fault), .. }) => Some(fault),
+            Some(TeamLook { fault: None, .. }) => {
+                self.error.as_ref().filter(|fault| !fault.away.is_unanswered())
+            }
+            None => self.error.as_ref(),
+        }
+    }
+
+    /// Returns the last time at which a call or a look was answered.
+    pub(crate) fn seen(&self) -> Option<Timestamp> {
+        let look = self.look.as_ref().filter(|look| look.fault.is_none());
+        self.answered.max(look.map(|look| look.ended))
+    }
 }
 
 /// The part of a link that other threads see.
@@ -380,5 +412,51 @@ impl<M: StateMachine> Flights<M> {
         }
         self.last_own += 1;
         EntryKey { instance: Arc::clone(&self.own), number: self.last_own }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Away;
+
+    fn fault(why: &str) -> TeamFault {
+        TeamFault { away: Away::Unreached, why: why.to_owned() }
+    }
+
+    fn look(ended: i64, fault: Option<TeamFault>) -> Option<TeamLook> {
+        Some(TeamLook { ended: Timestamp(ended), fault })
+    }
+
+    fn failed_at(ended: i64) -> TeamStatus {
+        let ended = Some(Timestamp(ended));
+        TeamStatus { ended, error: Some(fault("call")), ..TeamStatus::default() }
+    }
+
+    #[test]
+    fn the_newest_of_calls_and_looks_says_whether_the_database_answers() {
+        let mut status = failed_at(20);
+        status.answered = Some(Timestamp(10));
+        assert_eq!(status.fault(), Some(&fault("call")));
+        assert_eq!(status.seen(), Some(Timestamp(10)));
+        status.look = look(30, None);
+        assert_eq!((status.fault(), status.seen()), (None, Some(Timestamp(30))));
+        status.look = look(30, Some(fault("look")));
+        assert_eq!(status.fault(), Some(&fault("look")));
+        assert_eq!(status.seen(), Some(Timestamp(10)));
+        // An older look says nothing.
+        status.look = look(19, None);
+        assert_eq!(status.fault(), Some(&fault("call")));
+        status.error = None;
+        status.look = look(19, Some(fault("look")));
+        assert_eq!(status.fault(), None);
+    }
+
+    #[test]
+    fn a_look_that_is_answered_does_not_end_the_fault_of_an_answer() {
+        let apart = TeamFault::refused("apart".to_owned());
+        let error = Some(apart.clone());
+        let status = TeamStatus { error, look: look(30, None), ..failed_at(20) };
+        assert_eq!(status.fault(), Some(&apart));
     }
 }

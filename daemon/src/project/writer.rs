@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::batch::{Batch, Waiting};
 use super::queue::{FairQueue, NotQueued, QueuedSession, Taken};
-use super::team_link::{Flights, TeamLink, TeamSignal, TeamStatus};
+use super::team_link::{Flights, TeamLink, TeamLook, TeamSignal, TeamStatus};
 use super::write::{Operation, Outcome, Typed, Write, WriteCommand, WriteError, Written};
 use crate::store::limits::{SETTLE_AFTER, SETTLE_BYTES};
 use crate::store::{
@@ -123,6 +123,17 @@ impl<M: StateMachine> WriterHandle<M> {
     /// Returns whether a write of a session waits for the team's database.
     pub fn waits_for_team(&self, session: &SessionId) -> bool {
         self.team.as_ref().is_some_and(|team| team.waiting.load().contains(session))
+    }
+
+    /// Remembers a look for a report at whether the team's database answers. After one that was
+    /// answered, the link need not wait for its next turn.
+    pub fn note_team_look(&self, look: TeamLook) {
+        let Some(team) = &self.team else { return };
+        let is_back = look.fault.is_none() && team.status.borrow().error.is_some();
+        team.status.send_modify(|status| Arc::make_mut(status).look = Some(look));
+        if is_back {
+            self.follow_team();
+        }
     }
 
     /// Waits until the first call to the team's database has ended, if a team shares the memory.

@@ -72,7 +72,7 @@ async fn a_memory_of_a_team_whose_file_is_gone_or_unreadable_takes_no_commits() 
 
 #[test]
 fn the_fault_of_a_call_says_whether_the_database_was_reached() {
-    let of_call = |error: DatabaseError| journal::fault(&error).away;
+    let of_call = |error: DatabaseError| fault(&error).away;
     assert_eq!(of_call(DatabaseError::Unreachable("it is away".to_owned())), Away::Unreached);
     assert_eq!(of_call(DatabaseError::Slow), Away::Slow);
     // These words are the server's own.
