@@ -250,7 +250,7 @@ async fn team_summary(service: &SessionService, open: &OpenProject) -> Option<Te
     let (status, memory) = (open.owner.team()?, open.memory());
     let directory = service.projects.open.directory(open.id);
     let waiting = memory.held().count();
-    let fault = team_fault(&status, waiting);
+    let fault = team_fault(&status, waiting, clock::now());
     let (name, error) = match run_blocking(move || team::read(&directory)).await {
         Ok(Some(config)) => (config.name, fault),
         Ok(None) => (String::new(), fault),

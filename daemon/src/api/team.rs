@@ -114,7 +114,7 @@ pub struct TeamState {
     /// The last time that the database answered, in milliseconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<i64>,
-    /// The reason why it cannot be used now.
+    /// The reason why it cannot be used now, or does not take writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Files with commits that the database has lost, and that this machine had.

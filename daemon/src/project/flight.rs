@@ -18,7 +18,7 @@ use anchord_memory::{Copied, CopyMark, Revision, Seq};
 
 use super::batch::Batch;
 use super::held::OWN_STORED;
-use super::team_link::{Answer, Flight, Flights, Followed};
+use super::team_link::{Answer, Flight, Flights, Followed, Untaken};
 use super::write::{Write, WriteError};
 use super::writer::Writer;
 use crate::store::{
@@ -253,10 +253,13 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Remembers whether the team's database took the last commit.
-    fn taken(&self, refused: Option<TeamFault>) {
-        if let Some(team) = &self.team {
-            team.note(|status| status.refused = refused);
-        }
+    fn taken(&self, fault: Option<TeamFault>) {
+        let Some(team) = &self.team else { return };
+        let now = clock::now();
+        team.note(|status| {
+            let earlier = status.refused.take();
+            status.refused = fault.map(|fault| Untaken::after(earlier, fault, now));
+        });
     }
 
     /// Writes this machine's copy of a batch that the team's journal has, and answers its callers.

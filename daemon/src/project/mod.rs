@@ -34,7 +34,7 @@ pub(crate) use held::{own_stored, releasing, waits_for_team};
 pub use queue::QueuedSession;
 use renumbered::Renumbered;
 pub(crate) use service::ProjectService;
-pub use team_link::{TeamLink, TeamLook, TeamStatus};
+pub use team_link::{TeamLink, TeamLook, TeamStatus, Untaken};
 pub use write::{Operation, Outcome, Reply, Transition, WriteCommand, WriteError, Written};
 pub use writer::WriterHandle;
 

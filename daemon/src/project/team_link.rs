@@ -41,13 +41,32 @@ pub struct TeamStatus {
     pub ended: Option<Timestamp>,
     /// The fault of the last call, if it failed.
     pub error: Option<TeamFault>,
-    /// The fault of the last commit, if it was not taken. Reads may work meanwhile.
-    pub refused: Option<TeamFault>,
+    /// The last commit, if it was not taken. Reads may work meanwhile.
+    pub refused: Option<Untaken>,
     /// Whether the team's journal differs from this machine's copy, after a purge or a loss.
     /// Nothing is exchanged until they agree again.
     pub is_apart: bool,
     /// The last look for a report, beside the link's own calls.
     pub look: Option<TeamLook>,
+}
+
+/// Commits that a team's database did not take, with none between them that it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Untaken {
+    /// The fault of the last one.
+    pub fault: TeamFault,
+    /// The time at which the first one with a fault of this kind failed.
+    pub since: Timestamp,
+    /// The time at which the last one failed.
+    pub last: Timestamp,
+}
+
+impl Untaken {
+    /// Returns the commits after one more has failed.
+    pub(super) fn after(earlier: Option<Self>, fault: TeamFault, now: Timestamp) -> Self {
+        let earlier = earlier.filter(|earlier| earlier.fault.away == fault.away);
+        Self { fault, since: earlier.map_or(now, |earlier| earlier.since), last: now }
+    }
 }
 
 /// A look at whether the team's database answers. It fetches nothing.
@@ -61,7 +80,7 @@ pub struct TeamLook {
 
 impl TeamStatus {
     /// Returns the fault of the newest call or look, if it failed. After a look that was answered,
-    /// a fault remains that was one of an answer: only the link's next call says whether it is past.
+    /// a fault of an answer remains: only the link's next call says whether it is past.
     pub(crate) fn fault(&self) -> Option<&TeamFault> {
         let is_newest = |look: &&TeamLook| self.ended.is_none_or(|ended| look.ended >= ended);
         match self.look.as_ref().filter(is_newest) {
@@ -424,8 +443,8 @@ mod tests {
         TeamFault { away: Away::Unreached, why: why.to_owned() }
     }
 
-    fn look(ended: i64, fault: Option<TeamFault>) -> Option<TeamLook> {
-        Some(TeamLook { ended: Timestamp(ended), fault })
+    fn look(ended: i64, fault: Option<TeamFault>) -> TeamLook {
+        TeamLook { ended: Timestamp(ended), fault }
     }
 
     fn failed_at(ended: i64) -> TeamStatus {
@@ -434,21 +453,31 @@ mod tests {
     }
 
     #[test]
+    fn commits_are_not_taken_since_the_first_that_failed_in_this_way() {
+        let slow = || TeamError::Slow.fault();
+        let away = Untaken::after(None, fault("away"), Timestamp(10));
+        let first = Untaken::after(Some(away), slow(), Timestamp(20));
+        assert_eq!((first.since, first.last), (Timestamp(20), Timestamp(20)));
+        let second = Untaken::after(Some(first), slow(), Timestamp(30));
+        assert_eq!((second.since, second.last), (Timestamp(20), Timestamp(30)));
+    }
+
+    #[test]
     fn the_newest_of_calls_and_looks_says_whether_the_database_answers() {
         let mut status = failed_at(20);
         status.answered = Some(Timestamp(10));
         assert_eq!(status.fault(), Some(&fault("call")));
         assert_eq!(status.seen(), Some(Timestamp(10)));
-        status.look = look(30, None);
+        status.look = Some(look(30, None));
         assert_eq!((status.fault(), status.seen()), (None, Some(Timestamp(30))));
-        status.look = look(30, Some(fault("look")));
+        status.look = Some(look(30, Some(fault("look"))));
         assert_eq!(status.fault(), Some(&fault("look")));
         assert_eq!(status.seen(), Some(Timestamp(10)));
         // An older look says nothing.
-        status.look = look(19, None);
+        status.look = Some(look(19, None));
         assert_eq!(status.fault(), Some(&fault("call")));
         status.error = None;
-        status.look = look(19, Some(fault("look")));
+        status.look = Some(look(19, Some(fault("look"))));
         assert_eq!(status.fault(), None);
     }
 
@@ -456,7 +485,7 @@ mod tests {
     fn a_look_that_is_answered_does_not_end_the_fault_of_an_answer() {
         let apart = TeamFault::refused("apart".to_owned());
         let error = Some(apart.clone());
-        let status = TeamStatus { error, look: look(30, None), ..failed_at(20) };
+        let status = TeamStatus { error, look: Some(look(30, None)), ..failed_at(20) };
         assert_eq!(status.fault(), Some(&apart));
     }
 }

@@ -39,7 +39,8 @@ impl View {
     pub(crate) fn team(&self, own: Option<&SessionId>) -> String {
         let Some(status) = &self.team else { return String::new() };
         let error = status.error.as_ref().map(|fault| fault.why.as_str());
-        let refused = status.refused.as_ref().filter(|fault| fault.away != Away::Unreached);
+        let refused = status.refused.as_ref().map(|untaken| &untaken.fault);
+        let refused = refused.filter(|fault| fault.away != Away::Unreached);
         let refused = refused.map(|fault| fault.why.as_str());
         render::team(&self.memory, own, status.answered, error, refused)
     }

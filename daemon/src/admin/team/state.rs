@@ -2,6 +2,7 @@
 
 use std::io;
 
+use anchord_memory::Timestamp;
 use anchord_team::{Error, Member};
 
 use super::unmerged;
@@ -9,8 +10,8 @@ use crate::admin::{Answer, internal, store_error, text};
 use crate::api::{TeamMember, TeamState};
 use crate::blocking::run_blocking;
 use crate::clock;
-use crate::limits::TEAM_LOOK_MAX;
-use crate::project::{OpenProject, TeamLook, TeamStatus};
+use crate::limits::{TEAM_LOOK_MAX, TEAM_SLOW_SHOWN_MILLIS};
+use crate::project::{OpenProject, TeamLook, TeamStatus, Untaken};
 use crate::sessions::SessionService;
 use crate::store::{Away, TeamFault};
 use crate::{team, team_copy};
@@ -29,7 +30,7 @@ pub(super) async fn look(
         revision: memory.revision().0,
         waiting: memory.held().count(),
         answered: status.seen().map(|time| time.0),
-        error: team_fault(&status, memory.held().count()),
+        error: team_fault(&status, memory.held().count(), clock::now()),
         ..TeamState::default()
     };
     let files = run_blocking(move || {
@@ -57,7 +58,8 @@ pub(super) async fn look(
     open.owner.note_team_look(TeamLook { ended: clock::now(), fault: fault.clone() });
     let status = open.owner.team().unwrap_or(status);
     state.answered = status.seen().map(|time| time.0);
-    state.error = team_fault(&status, state.waiting).or(fault.map(|fault| fault.why));
+    let error = team_fault(&status, state.waiting, clock::now());
+    state.error = error.or(fault.map(|fault| fault.why));
     state.head = head.ok().map(|head| head.seq);
     if state.head.is_some()
         && let Ok(members) = in_time(database.members(config.project)).await
@@ -71,13 +73,33 @@ pub(super) async fn look(
 
 /// Says why the team's database cannot be used, or does not take what waits. Every report on a
 /// team has its words from here.
-pub(in crate::admin) fn team_fault(status: &TeamStatus, waiting: usize) -> Option<String> {
-    if let Some(fault) = status.fault() {
+pub(in crate::admin) fn team_fault(
+    status: &TeamStatus,
+    waiting: usize,
+    now: Timestamp,
+) -> Option<String> {
+    let newest = status.fault();
+    let untaken = status.refused.as_ref();
+    // Reads may be answered while commits are too slow, as behind a lock.
+    let is_slow_commit = |fault: &TeamFault| {
+        fault.away == Away::Slow && untaken.is_some_and(|untaken| untaken.fault == *fault)
+    };
+    if let Some(fault) = newest
+        && !is_slow_commit(fault)
+    {
         return Some(fault.why.clone());
     }
-    // A database that answers may still not take what waits. A failure to reach it is past.
-    let refused = status.refused.as_ref().filter(|fault| fault.away != Away::Unreached);
-    refused.filter(|_| waiting > 0).map(|fault| fault.why.clone())
+    let Untaken { fault, since, last } = untaken?;
+    match fault.away {
+        // That is past, since the database answers.
+        Away::Unreached => None,
+        Away::Refused => (waiting > 0).then(|| fault.why.clone()),
+        Away::Slow => {
+            let is_recent = now.0.saturating_sub(last.0) < TEAM_SLOW_SHOWN_MILLIS;
+            let is_shown = newest.is_some() || waiting > 0 || is_recent;
+            is_shown.then(|| format!("no write has gone through since {}: {fault}", since.second()))
+        }
+    }
 }
 
 /// Awaits a call of the database for as long as a person waits for a status.
@@ -95,8 +117,6 @@ async fn in_time<T>(call: impl Future<Output = Result<T, Error>>) -> Result<T, T
 
 #[cfg(test)]
 mod tests {
-    use anchord_memory::Timestamp;
-
     use super::*;
 
     #[tokio::test(start_paused = true)]
@@ -107,29 +127,55 @@ mod tests {
         assert_eq!(said.away, Away::Unreached);
     }
 
-    fn fault(away: Away, why: &str) -> Option<TeamFault> {
-        Some(TeamFault { away, why: why.to_owned() })
+    fn fault(away: Away, why: &str) -> TeamFault {
+        TeamFault { away, why: why.to_owned() }
     }
 
     #[test]
     fn a_failure_to_reach_the_database_is_past_once_it_answers() {
-        let mut status = TeamStatus { error: fault(Away::Unreached, "gone"), ..status() };
-        status.refused.clone_from(&status.error);
-        assert_eq!(team_fault(&status, 1).as_deref(), Some("gone"));
+        let gone = fault(Away::Unreached, "gone");
+        let refused = Some(untaken(gone.clone()));
+        let mut status = TeamStatus { error: Some(gone), refused, ..status() };
+        assert_eq!(team_fault(&status, 1, NOW).as_deref(), Some("gone"));
         // A report has asked since.
-        status.look = Some(TeamLook { ended: Timestamp(30), fault: None });
-        assert_eq!(team_fault(&status, 1), None);
+        status.look = Some(TeamLook { ended: Timestamp(30_000), fault: None });
+        assert_eq!(team_fault(&status, 1, NOW), None);
     }
 
     #[test]
     fn a_refusal_is_a_fault_while_something_waits() {
-        let status = TeamStatus { refused: fault(Away::Refused, "a reader"), ..status() };
-        assert_eq!(team_fault(&status, 1).as_deref(), Some("a reader"));
-        assert_eq!(team_fault(&status, 0), None);
+        let refused = Some(untaken(fault(Away::Refused, "a reader")));
+        let status = TeamStatus { refused, ..status() };
+        assert_eq!(team_fault(&status, 1, NOW).as_deref(), Some("a reader"));
+        assert_eq!(team_fault(&status, 0, NOW), None);
+    }
+
+    #[test]
+    fn a_database_that_is_read_and_takes_no_commits_says_so_and_since_when() {
+        let slow = fault(Away::Slow, "too slow");
+        let refused = Some(untaken(slow.clone()));
+        let mut status = TeamStatus { error: Some(slow), refused, ..status() };
+        let said = Some("no write has gone through since 1970-01-01 00:00:15 UTC: too slow");
+        assert_eq!(team_fault(&status, 0, NOW).as_deref(), said);
+        // A report has asked since, and was answered.
+        status.look = Some(TeamLook { ended: Timestamp(30_000), fault: None });
+        assert_eq!(team_fault(&status, 0, NOW).as_deref(), said);
+        let later = Timestamp(NOW.0 + TEAM_SLOW_SHOWN_MILLIS);
+        assert_eq!(team_fault(&status, 1, later).as_deref(), said);
+        assert_eq!(team_fault(&status, 0, later), None, "nothing is tried any more");
+        let gone = Some(fault(Away::Unreached, "gone"));
+        status.look = Some(TeamLook { ended: Timestamp(30_000), fault: gone });
+        assert_eq!(team_fault(&status, 1, later).as_deref(), Some("gone"));
+    }
+
+    const NOW: Timestamp = Timestamp(30_000);
+
+    fn untaken(fault: TeamFault) -> Untaken {
+        Untaken { fault, since: Timestamp(15_000), last: Timestamp(20_000) }
     }
 
     fn status() -> TeamStatus {
-        let ended = Some(Timestamp(20));
-        TeamStatus { answered: Some(Timestamp(10)), ended, ..TeamStatus::default() }
+        let ended = Some(Timestamp(20_000));
+        TeamStatus { answered: Some(Timestamp(10_000)), ended, ..TeamStatus::default() }
     }
 }
