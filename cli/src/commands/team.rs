@@ -346,6 +346,9 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
     let _ = writeln!(text, "{root}: shared as {}", show::plain(&team.name));
     let _ = writeln!(text, "  database   {}", show::plain(&team.url));
     let revision = match team.head {
+        Some(head) if team.apart => {
+            format!("{} on this machine, {head} in the database", team.revision)
+        }
         Some(head) if head == team.revision => format!("{head}, as in the database"),
         Some(head) => format!("{} of {head} in the database", team.revision),
         None => format!("{} on this machine", team.revision),

@@ -109,6 +109,10 @@ pub struct TeamState {
     /// The newest revision in the database, if it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<u64>,
+    /// Whether its commits differ from this machine's, after a purge or a loss. Equal numbers say
+    /// nothing then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
     /// The number of saves that wait for the database.
     pub waiting: usize,
     /// The last time that the database answered, in milliseconds since the Unix epoch.

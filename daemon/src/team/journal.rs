@@ -199,16 +199,20 @@ fn place(point: &TeamPoint) -> Point {
 }
 
 /// Says why the journal does not contain the place that this machine's copy has reached.
-fn apart(copy: &TeamPoint, head: &Head) -> String {
+pub(super) fn apart(copy: &TeamPoint, head: &Head) -> String {
     if copy.mark.as_ref().is_some_and(|mark| head.epoch > mark.epoch) {
         return "another machine purged something, and this copy follows; try again in a moment"
             .to_owned();
     }
-    format!(
-        "the database ends at revision {} and lacks what this machine has seen up to {}; the copy \
-         here follows it, and keeps what is missing there in a file",
-        head.seq, copy.revision.0
-    )
+    let (last, seen) = (head.seq, copy.revision.0);
+    let found = if last < seen {
+        format!(
+            "the database ends at revision {last} and lacks what this machine has seen up to {seen}"
+        )
+    } else {
+        format!("the database has other commits up to revision {seen} than this machine has seen")
+    };
+    format!("{found}; the copy here follows it, and keeps what is missing there in a file")
 }
 
 fn unsent(error: serde_json::Error) -> TeamError {

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use super::*;
 use crate::limits;
 use crate::store::{Away, TeamError, TeamPoint};
-use anchord_memory::Revision;
-use anchord_team::{AppendError, Error as DatabaseError};
+use anchord_memory::{CopyMark, Revision};
+use anchord_team::{AppendError, Error as DatabaseError, Head};
 
 fn config() -> TeamConfig {
     TeamConfig {
@@ -99,6 +99,19 @@ fn a_commit_of_unknown_outcome_is_not_said_to_be_repeated() {
     let fault = journal::worded(AppendError::Unknown(DatabaseError::Slow)).fault();
     assert_eq!(fault.away, Away::Slow);
     assert!(!fault.why.contains("retry"), "{fault}");
+}
+
+#[test]
+fn a_database_lacks_commits_only_if_it_ends_before_them() {
+    let mark = Some(CopyMark { digest: "ours".into(), epoch: 0 });
+    let copy = TeamPoint { revision: Revision(51), mark };
+    let said = |seq| journal::apart(&copy, &Head { seq, digest: "theirs".to_owned(), epoch: 0 });
+    let lacks = "ends at revision 50 and lacks what this machine has seen up to 51";
+    assert!(said(50).contains(lacks), "{}", said(50));
+    for seq in [51, 60] {
+        let other = "the database has other commits up to revision 51 than this machine has seen;";
+        assert!(said(seq).starts_with(other), "{}", said(seq));
+    }
 }
 
 #[tokio::test]

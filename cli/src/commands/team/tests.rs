@@ -37,6 +37,15 @@ fn a_team_whose_database_is_away_says_what_waits_and_since_when() {
 }
 
 #[test]
+fn other_commits_under_the_same_numbers_are_not_those_of_the_database() {
+    let mut reply = reply();
+    let team = reply.team.as_mut().unwrap();
+    (team.head, team.apart) = (Some(12), true);
+    let shown = state(&reply, None);
+    assert!(shown.contains("  revision   12 on this machine, 12 in the database\n"), "{shown}");
+}
+
+#[test]
 fn a_file_with_what_the_database_has_lost_is_named() {
     let mut reply = reply();
     let team = reply.team.as_mut().unwrap();

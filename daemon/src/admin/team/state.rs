@@ -60,6 +60,7 @@ pub(super) async fn look(
     state.answered = status.seen().map(|time| time.0);
     let error = team_fault(&status, state.waiting, clock::now());
     state.error = error.or(fault.map(|fault| fault.why));
+    state.apart = status.is_apart;
     state.head = head.ok().map(|head| head.seq);
     if state.head.is_some()
         && let Ok(members) = in_time(database.members(config.project)).await
@@ -108,8 +109,7 @@ async fn in_time<T>(call: impl Future<Output = Result<T, Error>>) -> Result<T, T
         Ok(answer) => answer.map_err(|error| team::fault(&error)),
         Err(_) => {
             let within = TEAM_LOOK_MAX.as_secs();
-            let why =
-                format!("failed to reach the database: it does not answer within {within} s");
+            let why = format!("failed to reach the database: it does not answer within {within} s");
             Err(TeamFault { away: Away::Unreached, why })
         }
     }
