@@ -22,8 +22,8 @@ use super::team_link::{Answer, Flight, Flights, Followed, Untaken};
 use super::write::{Write, WriteError};
 use super::writer::Writer;
 use crate::store::{
-    Arrived, Away, Call, Entry, LineState, Split, StateMachine, StoreError, TeamAppended, TeamEntry,
-    TeamError, TeamFault, TeamPoint,
+    Arrived, Away, Call, Entry, LineState, Split, StateMachine, StoreError, TeamAppended,
+    TeamEntry, TeamError, TeamFault, TeamPoint,
 };
 use crate::{clock, limits};
 
