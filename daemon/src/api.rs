@@ -51,8 +51,8 @@ pub use sessions::{
 pub use shared::{SharedAction, SharedParams, SharedRemark, SharedReply, SharedStatus};
 pub use split::{SplitParams, SplitPart, SplitReply};
 pub use team::{
-    Role, Secret, TeamAction, TeamMember, TeamParams, TeamPlace, TeamProjectsReply, TeamReply,
-    TeamState, TeamSummary,
+    LostCommits, Role, Secret, TeamAction, TeamMember, TeamParams, TeamPlace, TeamProjectsReply,
+    TeamReply, TeamState, TeamSummary,
 };
 pub use tool::{
     AsOf, COMMAND_LINE, FileOutline, HookMoment, LogQuery, PlannedCompaction, PlannedFold,

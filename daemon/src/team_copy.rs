@@ -8,6 +8,7 @@
 //! whose commit was lost waits again.
 
 mod compare;
+mod missing;
 mod purge;
 mod step_back;
 
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 use anchord_memory::Revision;
 use tokio::runtime::Handle;
 
+pub(crate) use missing::{Missing, count_missing};
 pub(crate) use purge::{may_purge, purge};
 pub(crate) use step_back::{missing_in, take_missing};
 
@@ -175,7 +177,7 @@ fn agree_closed(
         tracing::warn!(
             first = common.0 + 1,
             last = last.0,
-            file = %file.display(),
+            file = ?file,
             "the team's database has lost commits, and this machine's copy follows it"
         );
         // A purge may have come as well.

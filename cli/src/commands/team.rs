@@ -7,8 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anchord_daemon::api::{
-    self, ProjectStatus, Role, Secret, TeamAction, TeamParams, TeamPlace, TeamReply, TeamState,
-    TeamSummary,
+    self, LostCommits, ProjectStatus, Role, Secret, TeamAction, TeamParams, TeamPlace, TeamReply,
+    TeamState, TeamSummary,
 };
 use anchord_memory::Timestamp;
 use anchord_proto::instance::InstanceDir;
@@ -251,11 +251,21 @@ impl LeaveArgs {
     fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         debug_assert!(self.keep, "clap requires it");
         if self.projects.is_all()? {
-            let done = |_: &TeamReply| "this machine's own now".to_owned();
+            let home = home();
+            let done = |reply: &TeamReply| {
+                let mut text = "this machine's own now".to_owned();
+                for lost in &reply.lost {
+                    let _ = write!(text, "; {}", lost_commits(lost, home.as_deref()));
+                }
+                text
+            };
             return all::run(&TeamAction::Leave, |_| true, done, false, out);
         }
-        request(&self.projects.project, TeamAction::Leave)?;
-        Ok(writeln!(out, "the memory is this machine's own now; the database keeps its copy")?)
+        let reply = request(&self.projects.project, TeamAction::Leave)?;
+        writeln!(out, "the memory is this machine's own now; the database keeps its copy")?;
+        let mut text = String::new();
+        missing(&mut text, &reply, home().as_deref());
+        Ok(write!(out, "{text}")?)
     }
 }
 
@@ -340,6 +350,7 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
     let mut text = String::new();
     let Some(team) = &reply.team else {
         let _ = writeln!(text, "{root}: no team shares this memory");
+        missing(&mut text, reply, home);
         asides(&mut text, reply, home);
         return text;
     };
@@ -364,10 +375,7 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
         };
         let _ = writeln!(text, "  waiting    {saves}, {until}");
     }
-    for file in &team.missing {
-        let file = show::path(file, home);
-        let _ = writeln!(text, "  missing    commits that the database has lost are in {file}");
-    }
+    missing(&mut text, reply, home);
     if !team.unmerged.is_empty() {
         let again = show::plain(&merge_again(team));
         let _ = writeln!(text, "  unmerged   not all that was here before was added; {again}");
@@ -385,6 +393,23 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
             writeln!(text, "  {:<11}{name} ({role})", format!("{:?}", member.role).to_lowercase());
     }
     text
+}
+
+fn missing(text: &mut String, reply: &TeamReply, home: Option<&Path>) {
+    for lost in &reply.lost {
+        let _ = writeln!(text, "  missing    {}", lost_commits(lost, home));
+    }
+}
+
+/// Names a file with commits that the database has lost, and says how many were made again.
+pub(super) fn lost_commits(lost: &LostCommits, home: Option<&Path>) -> String {
+    let file = show::path(&lost.file, home);
+    let again = match lost.again {
+        0 => String::new(),
+        1 => format!("; 1 of {} was made again since", lost.commits),
+        again => format!("; {again} of {} were made again since", lost.commits),
+    };
+    format!("commits that the database has lost are in {file}{again}")
 }
 
 fn asides(text: &mut String, reply: &TeamReply, home: Option<&Path>) {

@@ -83,15 +83,15 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
     }
     let asked = ask(service, &params.project).await?;
     let Some(id) = asked.id else { return Ok(TeamReply { sql, ..TeamReply::default() }) };
-    let team = match service.projects.open_known(id).await.map_err(store_error)? {
-        Some(open) => state::look(service, &open).await?,
-        None => None,
+    let (team, lost) = match service.projects.open_known(id).await.map_err(store_error)? {
+        Some(open) => (state::look(service, &open).await?, state::lost(service, &open).await?),
+        None => (None, Vec::new()),
     };
     let asides = service.projects.open.asides(id).await.map_err(store_error)?;
     let asides = asides.iter().map(|path| super::text(path)).collect();
     let aside = aside.as_deref().map(super::text);
     let project = Some(asked.reference(service, id));
-    Ok(TeamReply { project, team, aside, asides, sql, remarks })
+    Ok(TeamReply { project, team, aside, asides, lost, sql, remarks })
 }
 
 /// Lists the projects that a team's database shows.

@@ -79,6 +79,9 @@ pub struct TeamReply {
     /// into them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asides: Vec<String>,
+    /// Files with commits that a team's database has lost, also after the team was left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostCommits>,
     /// SQL for an administrator, if it was asked for and not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql: Option<String>,
@@ -86,6 +89,17 @@ pub struct TeamReply {
     /// it replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+}
+
+/// A file with commits that a team's database has lost, and that this machine had.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostCommits {
+    /// The file.
+    pub file: String,
+    /// The number of commits in it.
+    pub commits: u64,
+    /// The number of those whose content was written again since.
+    pub again: u64,
 }
 
 /// The projects of a team's database.

@@ -176,7 +176,7 @@ pub fn read_backup<M: StateMachine>(
         }
         let fault = |why: String| BackupError::Damaged { line: entries + 2, why };
         segment::check_entry(&line, Seq(entries + 1)).map_err(fault)?;
-        let entry = read_entry::<M::Change>(&line).map_err(fault)?;
+        let entry = read_backup_line::<M::Change>(&line).map_err(fault)?;
         line.push(b'\n');
         visit(entry, &line)?;
         body.update(&line);
@@ -196,7 +196,8 @@ pub fn read_backup<M: StateMachine>(
 /// The first bytes of an entry's line.
 const ENTRY_START: &[u8] = b"{\"seq\":";
 
-fn read_entry<C: DeserializeOwned>(line: &[u8]) -> Result<Entry<C>, String> {
+/// Reads an entry's line as [`backup_line`] has it, without its newline.
+pub fn read_backup_line<C: DeserializeOwned>(line: &[u8]) -> Result<Entry<C>, String> {
     format::read_entry(line).map_err(|fault| fault.to_string())
 }
 

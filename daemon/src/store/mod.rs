@@ -61,7 +61,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub use backup::{BackupError, BackupHeader, BackupWriter, VisitEntry, backup_line, read_backup};
+pub use backup::{
+    BackupError, BackupHeader, BackupWriter, VisitEntry, backup_line, read_backup, read_backup_line,
+};
 pub use backward::{Head, ReadBack, Step, Visitor};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::StoreError;

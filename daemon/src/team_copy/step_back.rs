@@ -26,7 +26,11 @@ const MISSING: (&str, &str) = ("missing-", ".jsonl");
 /// Returns the files with commits that the team's database has lost.
 pub(crate) fn missing_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(directory)? {
+    let entries = match std::fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+        entries => entries?,
+    };
+    for entry in entries {
         let entry = entry?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -46,15 +50,16 @@ pub(crate) fn take_missing(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Rewrites a closed store without the commits after `common`. Returns the file that has them. What
-/// stays on this machine remains. Adds to `lost` what to tell its sessions.
+/// Rewrites a closed store without the commits after `common`. Returns the file that has them, but
+/// for saves of this machine, which wait again. What stays on this machine remains. Adds to `lost`
+/// what to tell its sessions.
 pub(super) fn step_back(
     closed: &ClosedStore,
     store: Box<dyn Store<Memory>>,
     common: Revision,
     directory: &Path,
     lost: &mut Lost,
-) -> Result<PathBuf, StoreError> {
+) -> Result<Option<PathBuf>, StoreError> {
     let copy = directory.join("team-copy.tmp");
     let mut commits = BTreeMap::new();
     let written = write(&store.reading(), common, directory, &copy, &mut commits);
@@ -63,8 +68,10 @@ pub(super) fn step_back(
     renumber(directory)?;
     closed.restore(&copy)?;
     std::fs::remove_file(&copy).map_err(StoreError::io("remove", &copy))?;
+    // What is told of is in the file.
+    let file = missing.as_ref().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
     for (session, commits) in commits {
-        let text = render::commits_lost(&commits, &missing.to_string_lossy());
+        let text = render::commits_lost(&commits, &file);
         lost.entry(session).or_default().push_str(&text);
     }
     Ok(missing)
@@ -77,15 +84,15 @@ fn renumber(directory: &Path) -> Result<(), StoreError> {
     team::write(directory, &config).map_err(StoreError::io("write to", directory))
 }
 
-/// Writes the journal to go back to as a backup, and the missing commits into a file. Adds those of
-/// this machine's sessions to `commits`.
+/// Writes the journal to go back to as a backup, and the missing commits into a file. Writes no
+/// file if all of them are made again. Adds those of this machine's sessions to `commits`.
 fn write(
     reading: &ReadEntries<Memory>,
     common: Revision,
     directory: &Path,
     copy: &Path,
     commits: &mut BTreeMap<SessionId, Vec<String>>,
-) -> Result<PathBuf, StoreError> {
+) -> Result<Option<PathBuf>, StoreError> {
     let file = File::create(copy).map_err(StoreError::io("create", copy))?;
     let header = BackupHeader::new::<Memory>(String::new(), String::new(), clock::now());
     let mut writer = BackupWriter::new(file, &header).map_err(|error| unwritten(copy, error))?;
@@ -97,7 +104,9 @@ fn write(
             None => Some(entry.clone()),
             Some(revision) => {
                 last = revision;
-                backup_line(entry, &mut missing);
+                if !waits_again(entry) {
+                    backup_line(entry, &mut missing);
+                }
                 if let Some((session, commit)) = of_session(entry) {
                     commits.entry(session).or_default().push(commit);
                 }
@@ -114,6 +123,9 @@ fn write(
         return Err(unwritten(copy, error));
     }
     writer.finish().map_err(|error| unwritten(copy, error))?;
+    if missing.is_empty() {
+        return Ok(None);
+    }
     let name = format!("{}{}-{}", MISSING.0, common.0 + 1, last.0);
     let path = unused(directory, &name);
     let synced = File::create_new(&path).and_then(|mut file| {
@@ -122,7 +134,7 @@ fn write(
         File::open(directory)?.sync_all()
     });
     synced.map_err(StoreError::io("write", &path))?;
-    Ok(path)
+    Ok(Some(path))
 }
 
 /// Returns what a lost commit left on this machine. Its save was not folded, so it waits again.
@@ -134,15 +146,18 @@ fn rest(entry: &Entry<Change>) -> Option<Entry<Change>> {
     (!kept.changes.is_empty()).then_some(kept)
 }
 
+/// Returns whether a lost commit is a save of this machine. It was held before, and is again.
+fn waits_again(entry: &Entry<Change>) -> bool {
+    entry.changes.iter().any(|change| matches!(change, Change::Release(_)))
+}
+
 /// Returns the session of this machine that wrote a lost commit, and the commit in words. What a
 /// save had waits again, so it is not lost.
 fn of_session(entry: &Entry<Change>) -> Option<(SessionId, String)> {
-    let is_kept = |change: &Change| match change {
-        Change::Release(_) => true,
-        Change::Copied(copied) => copied.member.is_some(),
-        _ => false,
-    };
-    let session = entry.session.clone().filter(|_| !entry.changes.iter().any(is_kept))?;
+    let is_others =
+        |change: &Change| matches!(change, Change::Copied(copied) if copied.member.is_some());
+    let is_lost = !waits_again(entry) && !entry.changes.iter().any(is_others);
+    let session = entry.session.clone().filter(|_| is_lost)?;
     let head = CommitHead {
         revision: entry.revision.unwrap_or_default(),
         time: entry.time,
@@ -175,9 +190,46 @@ fn unwritten(path: &Path, error: BackupError) -> StoreError {
 
 #[cfg(test)]
 mod tests {
-    use anchord_memory::{Copied, CopyMark, NewNote, Provenance, Timestamp, plan_notes};
+    use anchord_memory::{Copied, CopyMark, HeldKey, NewNote, Provenance, Timestamp, plan_notes};
 
     use super::*;
+
+    #[test]
+    fn a_save_that_is_made_again_is_not_set_aside() {
+        let scratch = tempfile::tempdir().unwrap();
+        let by = Provenance::new(SessionId::new("one"), "agent".into(), Timestamp(1));
+        let entry = |seq: u64, content: &str| {
+            let note = NewNote { content: content.to_owned(), ..NewNote::default() };
+            let plan = plan_notes(&Memory::default(), &by, vec![Ok(note)]).unwrap();
+            Entry {
+                seq: Seq(seq),
+                revision: Some(Revision(seq)),
+                time: Timestamp(1),
+                session: Some(SessionId::new("one")),
+                call: None,
+                operation: "save".into(),
+                changes: plan.changes,
+                reply: None,
+            }
+        };
+        let mut save = entry(1, "Saved.");
+        save.changes.push(Change::Release(HeldKey { instance: "shim".into(), number: 1 }));
+        let set_aside = |journal: Vec<Entry<Change>>| {
+            let read = move |_: Seq, visit: &mut dyn FnMut(&Entry<Change>) -> bool| {
+                for entry in &journal {
+                    visit(entry);
+                }
+                Ok(())
+            };
+            let reading: ReadEntries<Memory> = Box::new(read);
+            let (directory, copy) = (scratch.path(), scratch.path().join("copy"));
+            let file = write(&reading, Revision(0), directory, &copy, &mut BTreeMap::new());
+            file.unwrap().map(|file| std::fs::read_to_string(file).unwrap())
+        };
+        assert_eq!(set_aside(vec![save.clone()]), None);
+        let text = set_aside(vec![save, entry(2, "Noted.")]).unwrap();
+        assert!(text.contains("Noted.") && !text.contains("Saved."), "{text}");
+    }
 
     #[test]
     fn a_session_is_told_of_its_own_commits_that_are_not_made_again() {

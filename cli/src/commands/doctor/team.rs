@@ -1,13 +1,13 @@
 //! Checks the memories that a team shares: whether their databases answer, and accept this machine.
 
 use anchord_daemon::api::{
-    self, ProjectStatus, StatusReply, TeamAction, TeamParams, TeamReply, TeamState,
+    self, LostCommits, ProjectStatus, StatusReply, TeamAction, TeamParams, TeamReply, TeamState,
 };
 use anchord_proto::instance::InstanceDir;
 
 use super::{Finding, is_reported};
 use crate::client::Client;
-use crate::commands::team::merge_again;
+use crate::commands::team::{lost_commits, merge_again};
 use crate::exit::Error;
 use crate::show;
 
@@ -25,9 +25,9 @@ pub(super) fn findings(dir: &InstanceDir, status: &StatusReply, found: &mut Vec<
             Ok(reply) => {
                 if let Some(state) = &reply.team {
                     found.push(finding(project, state));
-                    found.extend(state.missing.iter().map(|file| missing(project, file)));
                     found.extend(unmerged(project, state));
                 }
+                found.extend(reply.lost.iter().map(|lost| missing(project, lost)));
                 let is_merged = reply.team.as_ref().is_none_or(|it| it.unmerged.is_empty());
                 found.extend(reply.asides.iter().map(|place| aside(project, place, is_merged)));
             }
@@ -48,9 +48,13 @@ fn team(dir: &InstanceDir, project: &ProjectStatus) -> Result<TeamReply, Error> 
 }
 
 /// Names a file with commits that the database has lost.
-fn missing(project: &ProjectStatus, file: &str) -> Finding {
-    let what = format!("{}: commits that the database has lost are in {file}", project.name);
-    let action = "Write again what you need of them, and delete the file.";
+fn missing(project: &ProjectStatus, lost: &LostCommits) -> Finding {
+    let what = format!("{}: {}", project.name, lost_commits(lost, None));
+    let action = if lost.again == lost.commits {
+        "Delete the file: nothing in it is missing."
+    } else {
+        "Write again what you need of them, and delete the file."
+    };
     Finding::note(ABOUT, what).action(action)
 }
 

@@ -111,6 +111,11 @@ fn rendered(outcome: &Outcome, done: impl Fn(&TeamReply) -> String, home: Option
     text
 }
 
+/// Returns whether no team shares a project, and nothing is left of one.
+fn is_untouched(reply: &TeamReply) -> bool {
+    reply.team.is_none() && reply.asides.is_empty() && reply.lost.is_empty()
+}
+
 /// Shows the team of each project that one shares, and what was set aside for one.
 pub(super) fn status(json: bool, out: &mut dyn Write) -> Result<(), Error> {
     let mut client = client()?;
@@ -118,7 +123,7 @@ pub(super) fn status(json: bool, out: &mut dyn Write) -> Result<(), Error> {
     let mut outcomes = Vec::new();
     for known in projects(&mut client)? {
         let reply = post(&mut client, &known, &TeamAction::Look);
-        if matches!(&reply, Ok(reply) if reply.team.is_none() && reply.asides.is_empty()) {
+        if matches!(&reply, Ok(reply) if is_untouched(reply)) {
             continue;
         }
         let outcome = Outcome::of(known, reply);

@@ -48,12 +48,18 @@ fn other_commits_under_the_same_numbers_are_not_those_of_the_database() {
 #[test]
 fn a_file_with_what_the_database_has_lost_is_named() {
     let mut reply = reply();
-    let team = reply.team.as_mut().unwrap();
-    team.missing = vec!["/data/missing-208-214.jsonl".to_owned()];
+    let file = "/data/missing-208-214.jsonl".to_owned();
+    reply.lost = vec![LostCommits { file, commits: 7, again: 0 }];
+    let line = "  missing    commits that the database has lost are in /data/missing-208-214.jsonl";
     let shown = state(&reply, None);
-    let line =
-        "  missing    commits that the database has lost are in /data/missing-208-214.jsonl\n";
-    assert!(shown.contains(line), "{shown}");
+    assert!(shown.contains(&format!("{line}\n")), "{shown}");
+    reply.lost[0].again = 3;
+    let shown = state(&reply, None);
+    assert!(shown.contains(&format!("{line}; 3 of 7 were made again since\n")), "{shown}");
+    // It is still named once the team was left.
+    reply.team = None;
+    let shown = state(&reply, None);
+    assert!(shown.contains(&format!("{line}; 3 of 7 were made again since\n")), "{shown}");
 }
 
 #[test]

@@ -6,14 +6,15 @@ use anchord_memory::Timestamp;
 use anchord_team::{Error, Member};
 
 use super::unmerged;
-use crate::admin::{Answer, internal, store_error, text};
-use crate::api::{TeamMember, TeamState};
+use crate::admin::{Answer, internal, store_error, text, write_error};
+use crate::api::{LostCommits, TeamMember, TeamState};
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::limits::{TEAM_LOOK_MAX, TEAM_SLOW_SHOWN_MILLIS};
 use crate::project::{OpenProject, TeamLook, TeamStatus, Untaken};
 use crate::sessions::SessionService;
 use crate::store::{Away, TeamFault};
+use crate::team_copy::Missing;
 use crate::{team, team_copy};
 
 /// Returns the team of a memory, if one shares it.
@@ -101,6 +102,21 @@ pub(in crate::admin) fn team_fault(
             is_shown.then(|| format!("no write has gone through since {}: {fault}", since.second()))
         }
     }
+}
+
+/// Returns the files with commits that a team's database has lost. They stay when the team is left.
+pub(super) async fn lost(service: &SessionService, open: &OpenProject) -> Answer<Vec<LostCommits>> {
+    let directory = service.projects.open.directory(open.id);
+    let files = run_blocking(move || team_copy::missing_in(&directory)).await;
+    let files = files.map_err(|error| internal(&format!("cannot look for files: {error}")))?;
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
+    let counted = run_blocking(move || team_copy::count_missing(files, &reading)).await;
+    let named =
+        |it: Missing| LostCommits { file: text(&it.path), commits: it.commits, again: it.again };
+    Ok(counted.map_err(store_error)?.into_iter().map(named).collect())
 }
 
 /// Awaits a call of the database for as long as a person waits for a status.

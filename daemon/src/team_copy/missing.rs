@@ -1,0 +1,137 @@
+//! Counts the commits that a team's database has lost, and those of them that were made again.
+//!
+//! A commit made again has other ids, another revision and another key. So what its records say is
+//! compared: then it counts as well if somebody wrote it again by hand.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use anchord_memory::{Body, Change, Memory, Record, Revision, Seq};
+
+use crate::store::{Entry, ReadEntries, StoreError, read_backup_line};
+
+/// A file with commits that a team's database has lost.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Missing {
+    pub(crate) path: PathBuf,
+    /// The number of commits in it.
+    pub(crate) commits: u64,
+    /// The number of those that were made again since.
+    pub(crate) again: u64,
+}
+
+/// Counts the commits in files, and those that a journal has again. Reads all of it.
+///
+/// # Errors
+/// Fails if a file or the journal cannot be read.
+pub(crate) fn count_missing(
+    files: Vec<PathBuf>,
+    reading: &ReadEntries<Memory>,
+) -> Result<Vec<Missing>, StoreError> {
+    let mut lost = Vec::new();
+    for path in files {
+        let commits = commits_in(&path)?;
+        lost.push((path, commits));
+    }
+    // The last revision with each text that is wanted.
+    let mut found: HashMap<String, Revision> = HashMap::new();
+    for (text, _) in lost.iter().flat_map(|(_, commits)| commits).flatten() {
+        found.insert(text.clone(), Revision(0));
+    }
+    if !found.is_empty() {
+        reading(Seq(1), &mut |entry| {
+            if let Some((revision, text)) = entry.revision.zip(text_of(entry))
+                && let Some(last) = found.get_mut(&text)
+            {
+                *last = revision;
+            }
+            true
+        })?;
+    }
+    let counted = lost.into_iter().map(|(path, commits)| {
+        // The journal went back to before the first of them.
+        let first = commits.iter().flatten().map(|(_, revision)| *revision).min();
+        let first = first.unwrap_or_default();
+        let is_again = |text: &String| found.get(text).is_some_and(|last| *last >= first);
+        let again = commits.iter().flatten().filter(|(text, _)| is_again(text)).count();
+        Missing { path, commits: commits.len() as u64, again: again as u64 }
+    });
+    Ok(counted.collect())
+}
+
+/// Returns the text and the revision of each commit in a file; `None` for one that has no text.
+fn commits_in(path: &Path) -> Result<Vec<Option<(String, Revision)>>, StoreError> {
+    let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    Ok(lines
+        .map(|line| {
+            // A person may have changed the file.
+            let entry = read_backup_line::<Change>(line).ok()?;
+            Some((text_of(&entry)?, entry.revision?))
+        })
+        .collect())
+}
+
+/// Returns what the shared records of an entry say, if it has any.
+fn text_of(entry: &Entry<Change>) -> Option<String> {
+    let records = entry.changes.iter().filter_map(Change::record);
+    let texts: Vec<String> =
+        records.filter(|record| !record.is_private()).filter_map(|record| said(record)).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// Returns what a record says, without what differs when it is written again.
+fn said(record: &Record) -> Option<String> {
+    let body = match &record.body {
+        Body::SessionRow(row) => serde_json::to_string(&(&row.session, &row.summary)),
+        body => serde_json::to_string(body),
+    };
+    Some(format!("{:?} {:?} {}", record.kind(), record.state, body.ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use anchord_memory::{NewNote, Provenance, SessionId, Timestamp, plan_notes};
+
+    use super::*;
+    use crate::store::backup_line;
+
+    fn noted(revision: u64, content: &str) -> Entry<Change> {
+        let session = SessionId::new("one");
+        let by = Provenance::new(session.clone(), "agent".into(), Timestamp(1));
+        let note = NewNote { content: content.to_owned(), ..NewNote::default() };
+        let plan = plan_notes(&Memory::default(), &by, vec![Ok(note)]).unwrap();
+        Entry {
+            seq: Seq(revision),
+            revision: Some(Revision(revision)),
+            time: Timestamp(1),
+            session: Some(session),
+            call: None,
+            operation: "note".into(),
+            changes: plan.changes,
+            reply: None,
+        }
+    }
+
+    #[test]
+    fn a_commit_that_was_made_again_after_the_loss_is_counted_as_such() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("missing-3-5.jsonl");
+        let mut text = Vec::new();
+        for entry in [noted(3, "again"), noted(4, "earlier"), noted(5, "never")] {
+            backup_line(&entry, &mut text);
+        }
+        text.extend_from_slice(b"edited by hand\n");
+        std::fs::write(&path, text).unwrap();
+        let journal = [noted(2, "earlier"), noted(3, "another"), noted(4, "again")];
+        let read = move |_: Seq, visit: &mut dyn FnMut(&Entry<Change>) -> bool| {
+            for entry in &journal {
+                visit(entry);
+            }
+            Ok(())
+        };
+        let reading: ReadEntries<Memory> = Box::new(read);
+        let counted = count_missing(vec![path.clone()], &reading).unwrap();
+        assert_eq!(counted, [Missing { path, commits: 4, again: 1 }]);
+    }
+}
