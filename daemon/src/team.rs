@@ -6,12 +6,12 @@
 mod journal;
 mod order;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use anchord_memory::{Change, Timestamp};
+use anchord_memory::{Change, SessionId, Timestamp};
 use anchord_team::{Address, Database, Secret};
 use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,9 @@ pub(crate) struct TeamConfig {
     /// The last time at which records here got other ids, or their ids became free, if any did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) renumbered: Option<Timestamp>,
+    /// The texts for sessions of this machine whose commits the database has lost, since then.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) lost: BTreeMap<SessionId, String>,
     /// The database, without a password.
     pub(crate) url: String,
     /// The source of the password.

@@ -23,7 +23,6 @@ pub(crate) use purge::{may_purge, purge};
 pub(crate) use step_back::{missing_in, take_missing};
 
 use compare::{TeamReader, compare};
-use step_back::Lost;
 
 use crate::clock;
 use crate::limits::{TEAM_ANSWER_MAX, TEAM_POLL};
@@ -60,21 +59,14 @@ pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<()
         let shared = Shared::of(projects, id)?;
         let directories = asked_in(projects, id);
         let wanted = PurgeScope::default();
-        let closed = move |closed: &ClosedStore| {
-            let mut lost = Lost::new();
-            let agreed = agree_closed(closed, &shared, &directories, wanted, &mut lost);
-            (agreed, lost)
-        };
-        let (agreed, lost) = projects.open.close_and(id, closed).await;
+        let closed =
+            move |closed: &ClosedStore| agree_closed(closed, &shared, &directories, wanted);
+        let agreed = projects.open.close_and(id, closed).await;
         if let Ok(Some((surveyed, _))) = &agreed {
             forget_retrievals(projects, id, surveyed).await?;
         }
-        if (agreed.is_ok() || !lost.is_empty())
-            && let Some(open) = projects.open_known(id).await?
-        {
-            for (session, text) in lost {
-                open.tell(&session, text);
-            }
+        if agreed.is_ok() {
+            projects.open_known(id).await?;
         }
         agreed.map(drop)
     };
@@ -152,13 +144,12 @@ async fn forget_retrievals(
 }
 
 /// Brings the copy in a closed store into agreement. Also purges `wanted` from it. Returns what was
-/// purged, if anything was. Adds to `lost` what to tell sessions.
+/// purged, if anything was.
 fn agree_closed(
     closed: &ClosedStore,
     shared: &Shared,
     directories: &[PathBuf],
     wanted: PurgeScope,
-    lost: &mut Lost,
 ) -> Result<Option<(Survey, RedactionReport)>, PurgeError> {
     loop {
         let Opened { store, state, .. } = closed.open()?;
@@ -173,7 +164,7 @@ fn agree_closed(
         if common == last {
             return purge::follow(store, &state, compared, directories, wanted);
         }
-        let file = step_back::step_back(closed, store, common, &shared.directory, lost)?;
+        let file = step_back::step_back(closed, store, common, &shared.directory)?;
         tracing::warn!(
             first = common.0 + 1,
             last = last.0,

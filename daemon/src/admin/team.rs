@@ -5,6 +5,7 @@ mod state;
 mod unfinished;
 mod unmerged;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -147,8 +148,8 @@ fn name_of(service: &SessionService, id: ProjectId, place: &TeamPlace) -> Answer
 
 fn config_of(found: &ProjectInfo, name: String, place: TeamPlace) -> TeamConfig {
     let TeamPlace { url, secret, .. } = place;
-    let member = Some(found.member.clone());
-    TeamConfig { project: found.id, name, member, renumbered: None, url, secret }
+    let (member, lost) = (Some(found.member.clone()), BTreeMap::new());
+    TeamConfig { project: found.id, name, member, renumbered: None, lost, url, secret }
 }
 
 async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> Answer<()> {
@@ -426,12 +427,16 @@ async fn join(
     };
     let config = config_of(found, name, place);
     // A file that cannot be read is what joining again repairs.
-    let earlier = team::read(&directory).ok().flatten().and_then(|config| config.renumbered);
+    let earlier = team::read(&directory).ok().flatten();
     let linked = service.projects.open.close_and(id, move |closed| {
         let begin = || begin_anew(closed, &directory, exported, own.as_deref());
         let aside = begins_anew.then(begin).transpose()?;
-        let renumbered = if begins_anew { Some(clock::now()) } else { earlier };
-        let written = team::write(&directory, &TeamConfig { renumbered, ..config });
+        let (renumbered, lost) = match earlier {
+            _ if begins_anew => (Some(clock::now()), BTreeMap::new()),
+            Some(earlier) => (earlier.renumbered, earlier.lost),
+            None => (None, BTreeMap::new()),
+        };
+        let written = team::write(&directory, &TeamConfig { renumbered, lost, ..config });
         written.map_err(|error| format!("cannot write team.json: {error}"))?;
         Ok(aside)
     });

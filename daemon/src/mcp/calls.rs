@@ -111,6 +111,10 @@ pub(super) async fn call(
     let stored = outcome.is_ok() && !reads;
     let unknown = unknown.in_words().filter(|_| spec.names_unknown);
     let of_save = session.project().and_then(|project| project.take_told(&session.id));
+    let of_lost = match session.project() {
+        Some(project) => project.take_lost(&session.id).await,
+        None => None,
+    };
     let of_ids = is_renumbered.then(|| RENUMBERED.to_owned());
     let of_place = match session.take_remark() {
         // A tool that found a memory has told the session which.
@@ -124,6 +128,7 @@ pub(super) async fn call(
         .chain(unknown)
         .chain(of_place)
         .chain(of_save)
+        .chain(of_lost)
         .chain(of_ids)
         .collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));

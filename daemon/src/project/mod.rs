@@ -33,6 +33,7 @@ use held::Told;
 pub(crate) use held::{own_stored, releasing, waits_for_team};
 pub use queue::QueuedSession;
 use renumbered::Renumbered;
+pub(crate) use renumbered::untold;
 pub(crate) use service::ProjectService;
 pub use team_link::{TeamLink, TeamLook, TeamStatus, Untaken};
 pub use write::{Operation, Outcome, Reply, Transition, WriteCommand, WriteError, Written};
@@ -472,12 +473,14 @@ async fn open_project(
     let directory = stores.directory(&store_name(id));
     let Opened { store, mut state, replies, report } = open_store(stores, store_name(id)).await?;
     let marks = store.marks().clone();
-    let mut renumbered = None;
-    let link = teams.of(&directory, state.team()).await.map(|(journal, config)| {
+    let (mut link, mut renumbered) = (None, Renumbered::default());
+    if let Some((journal, config)) = teams.of(&directory, state.team()).await {
         state.set_member(config.as_ref().and_then(|config| config.member.as_deref()));
-        renumbered = config.and_then(|config| config.renumbered);
-        TeamLink { journal, runtime: Handle::current() }
-    });
+        if let Some(config) = config {
+            renumbered = Renumbered::read(config, &directory, &marks).await;
+        }
+        link = Some(TeamLink { journal, runtime: Handle::current() });
+    }
     let owner = WriterHandle::start(store, state, replies, link)
         .map_err(StoreError::io("start a thread for", directory))?;
     // Others may have written while the project was closed.
@@ -497,7 +500,7 @@ async fn open_project(
         report,
         shown: Mutex::new(shown),
         told: Mutex::default(),
-        renumbered: Renumbered::new(renumbered, &marks),
+        renumbered,
         reads: AccessCounts::of_marks(&marks),
         marks: marks.into_iter().filter(|(key, _)| key.starts_with(SHARED)).collect(),
         used: Mutex::new(clock::start()),

@@ -2,29 +2,63 @@
 //! does a database that is set back, since later records get the same numbers.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use anchord_memory::{SessionId, Timestamp};
 use parking_lot::Mutex;
 
 use super::{Marks, OpenProject};
+use crate::blocking::run_blocking;
+use crate::team::{self, TeamConfig};
 
 /// The prefix of soft marks for sessions that were told. Each has the time of what they were told.
 const TOLD: &str = "renumbered/";
 
+/// The prefix of such marks for sessions that were told which of their commits were lost.
+const TOLD_OF_LOST: &str = "told-of-lost/";
+
 /// The last time at which the records got other ids, if they did, and the sessions that were told.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Renumbered {
     at: Option<Timestamp>,
     /// For each, whether it may not have read that yet.
     told: Mutex<BTreeMap<SessionId, bool>>,
+    /// For each that is still to be told, which of its commits the database has lost.
+    lost: Mutex<BTreeMap<SessionId, String>>,
+}
+
+/// Returns the texts about lost commits that their sessions were not told yet.
+pub(crate) fn untold(config: &TeamConfig, marks: &Marks) -> BTreeMap<SessionId, String> {
+    let now = config.renumbered.map(|at| at.0.to_string());
+    let is_told = |session: &SessionId| {
+        let mark = marks.get(&format!("{TOLD_OF_LOST}{session}"));
+        mark.is_some() && mark == now.as_ref()
+    };
+    let left = config.lost.iter().filter(|(session, _)| !is_told(session));
+    left.map(|(session, text)| (session.clone(), text.clone())).collect()
 }
 
 impl Renumbered {
-    pub(super) fn new(at: Option<Timestamp>, marks: &Marks) -> Self {
+    /// Reads what a team's file says, while nobody else writes it. Removes from it what sessions
+    /// were told, since a purge does not look for it there.
+    pub(super) async fn read(config: TeamConfig, directory: &Path, marks: &Marks) -> Self {
+        let (at, lost) = (config.renumbered, untold(&config, marks));
+        if lost.len() < config.lost.len() {
+            let config = TeamConfig { lost: lost.clone(), ..config };
+            let directory = directory.to_owned();
+            if let Err(error) = run_blocking(move || team::write(&directory, &config)).await {
+                tracing::debug!(%error, "what sessions were told remains in a team's file");
+            }
+        }
+        Self { lost: Mutex::new(lost), ..Self::new(at, marks) }
+    }
+
+    fn new(at: Option<Timestamp>, marks: &Marks) -> Self {
         let of_now = at.map(|at| at.0.to_string());
         let told = marks.iter().filter(|(_, time)| of_now.as_ref() == Some(*time));
         let told = told.filter_map(|(key, _)| key.strip_prefix(TOLD)).map(SessionId::new);
-        Self { at, told: Mutex::new(told.map(|session| (session, false)).collect()) }
+        let told = Mutex::new(told.map(|session| (session, false)).collect());
+        Self { at, told, lost: Mutex::default() }
     }
 }
 
@@ -39,17 +73,31 @@ impl OpenProject {
         began: Timestamp,
         names_ids: bool,
     ) -> bool {
-        let Renumbered { at, told } = &self.renumbered;
+        let Renumbered { at, told, .. } = &self.renumbered;
         let Some(at) = at.filter(|at| began < *at) else { return false };
         if let Some(is_unread) = told.lock().get_mut(session) {
             *is_unread &= names_ids;
             return *is_unread;
         }
         told.lock().insert(session.clone(), true);
-        let (key, time) = (format!("{TOLD}{session}"), at.0.to_string());
+        self.mark_told(format!("{TOLD}{session}"), at).await;
+        true
+    }
+
+    /// Takes the text that says which commits of a session the database has lost, for its next
+    /// answer. If the mark is lost, the session is told again.
+    pub(crate) async fn take_lost(&self, session: &SessionId) -> Option<String> {
+        let text = self.renumbered.lost.lock().remove(session)?;
+        if let Some(at) = self.renumbered.at {
+            self.mark_told(format!("{TOLD_OF_LOST}{session}"), at).await;
+        }
+        Some(text)
+    }
+
+    async fn mark_told(&self, key: String, at: Timestamp) {
+        let time = at.0.to_string();
         if let Err(error) = self.owner.ask(move |store, _| store.mark(&key, Some(&time))).await {
             tracing::debug!(%error, "a mark was lost; its session may be told again");
         }
-        true
     }
 }

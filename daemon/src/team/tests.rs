@@ -14,6 +14,7 @@ fn config() -> TeamConfig {
         name: "api".to_owned(),
         member: Some("Ada L.".to_owned()),
         renumbered: Some(Timestamp(7)),
+        lost: BTreeMap::from([(SessionId::new("one"), "a note".to_owned())]),
         url: "postgres://ada@db.example/anchord".to_owned(),
         secret: Secret::Command("pass show anchord".to_owned()),
     }

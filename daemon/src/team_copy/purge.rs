@@ -8,7 +8,6 @@ use anchord_team::Role;
 use uuid::Uuid;
 
 use super::compare::{Compared, TeamReader};
-use super::step_back::Lost;
 use super::{Shared, agree_closed, catch_up, failed, no_file};
 use crate::clock;
 use crate::limits::TEAM_PURGE_TRIES_MAX;
@@ -91,7 +90,7 @@ fn purge_closed(
         return Ok(None);
     }
     // The copy agreed just before, so hardly anything is lost.
-    let erased = agree_closed(closed, shared, directories, wanted, &mut Lost::new())?;
+    let erased = agree_closed(closed, shared, directories, wanted)?;
     erased.map(Some).ok_or_else(|| failed("the purge left nothing to remove here"))
 }
 

@@ -10,15 +10,13 @@ use anchord_memory::{
 };
 
 use crate::clock;
-use crate::project::ClosedStore;
+use crate::limits;
+use crate::project::{ClosedStore, Marks, untold};
 use crate::store::{
     BackupError, BackupHeader, BackupWriter, Entry, ReadEntries, Split, StateMachine, Store,
     StoreError, backup_line,
 };
 use crate::team::{self, TeamConfig};
-
-/// The texts for sessions of this machine whose commits the database has lost.
-pub(super) type Lost = BTreeMap<SessionId, String>;
 
 /// The beginning and the ending of the name of a file with commits that a team's database lacks.
 const MISSING: (&str, &str) = ("missing-", ".jsonl");
@@ -51,36 +49,45 @@ pub(crate) fn take_missing(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Rewrites a closed store without the commits after `common`. Returns the file that has them, but
-/// for saves of this machine, which wait again. What stays on this machine remains. Adds to `lost`
-/// what to tell its sessions.
+/// for saves of this machine, which wait again. What stays on this machine remains.
 pub(super) fn step_back(
     closed: &ClosedStore,
     store: Box<dyn Store<Memory>>,
     common: Revision,
     directory: &Path,
-    lost: &mut Lost,
 ) -> Result<Option<PathBuf>, StoreError> {
     let copy = directory.join("team-copy.tmp");
     let mut commits = BTreeMap::new();
     let written = write(&store.reading(), common, directory, &copy, &mut commits);
+    let marks = store.marks().clone();
     store.close();
     let missing = written?;
-    renumber(directory)?;
-    closed.restore(&copy)?;
-    std::fs::remove_file(&copy).map_err(StoreError::io("remove", &copy))?;
     // What is told of is in the file.
     let file = missing.as_ref().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
-    for (session, commits) in commits {
-        let text = render::commits_lost(&commits, &file);
-        lost.entry(session).or_default().push_str(&text);
-    }
+    let lost = commits.into_iter();
+    let lost = lost.map(|(session, commits)| (session, render::commits_lost(&commits, &file)));
+    renumber(directory, &marks, lost)?;
+    closed.restore(&copy)?;
+    std::fs::remove_file(&copy).map_err(StoreError::io("remove", &copy))?;
     Ok(missing)
 }
 
-/// Notes that ids of the missing records will be those of others. Live sessions may know them.
-fn renumber(directory: &Path) -> Result<(), StoreError> {
+/// Notes that ids of the missing records will be those of others. Live sessions may know them. Also
+/// notes what to tell sessions, after what an earlier loss has left to tell.
+fn renumber(
+    directory: &Path,
+    marks: &Marks,
+    texts: impl Iterator<Item = (SessionId, String)>,
+) -> Result<(), StoreError> {
     let Some(config) = team::read(directory)? else { return Ok(()) };
-    let config = TeamConfig { renumbered: Some(clock::now()), ..config };
+    let mut lost = untold(&config, marks);
+    for (session, text) in texts {
+        lost.entry(session).or_default().push_str(&text);
+    }
+    while lost.len() > limits::TOLD_SESSIONS_MAX {
+        lost.pop_first();
+    }
+    let config = TeamConfig { renumbered: Some(clock::now()), lost, ..config };
     team::write(directory, &config).map_err(StoreError::io("write to", directory))
 }
 

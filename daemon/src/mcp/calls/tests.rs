@@ -1,9 +1,11 @@
 //! Stored text and the names of files, directories and clients, as a model sees them. Also ids from
 //! before a merge.
 
-use anchord_memory::Timestamp;
+use std::collections::BTreeMap;
+
 use anchord_memory::defuse::{defuse, defuse_json};
 use anchord_memory::injected::strip;
+use anchord_memory::{SessionId, Timestamp};
 use serde_json::{Value, json};
 
 use crate::clock;
@@ -177,6 +179,7 @@ async fn ids_of_before_a_merge_are_refused_until_others_were_found_also_after_a_
         name: "demo".to_owned(),
         member: None,
         renumbered: Some(Timestamp(clock::now().0 + 1)),
+        lost: BTreeMap::from([&writer, &reader].map(lost_of)),
         url: "postgres://ada@127.0.0.1:1/anchord".to_owned(),
         secret: anchord_team::Secret::None,
     };
@@ -188,9 +191,11 @@ async fn ids_of_before_a_merge_are_refused_until_others_were_found_also_after_a_
         shim.initialize("2025-06-18").await;
         let refused = shim.call("memory_get", by_id.clone()).await;
         assert!(refused.starts_with("ERROR") && refused.contains("other ids now"), "{refused}");
+        assert!(refused.contains(LOST), "{refused}");
         // An agent sends several calls at once, before it reads an answer.
         let refused = shim.call("memory_forget", by_id.clone()).await;
         assert!(refused.starts_with("ERROR") && refused.contains("other ids now"), "{refused}");
+        assert!(!refused.contains(LOST), "{refused}");
         let found = shim.call("memory_search", json!({ "query": "port" })).await;
         assert!(found.contains("the port is 1") && !found.contains("other ids"), "{found}");
         let found = shim.call("memory_get", by_id.clone()).await;
@@ -205,5 +210,16 @@ async fn ids_of_before_a_merge_are_refused_until_others_were_found_also_after_a_
         shim.initialize("2025-06-18").await;
         let found = shim.call("memory_get", by_id.clone()).await;
         assert!(found.contains("the port is 1") && !found.contains("other ids"), "{found}");
+        assert!(!found.contains(LOST), "{found}");
     }
+    let projects = &world.daemon.sessions.projects;
+    let kept = team::read(&projects.open.directory(id)).unwrap().unwrap();
+    assert_eq!(kept.lost, BTreeMap::new(), "a purge does not look for it there");
+}
+
+/// The text for a session whose commits the database has lost.
+const LOST: &str = "The database has lost a note.";
+
+fn lost_of(shim: &Shim) -> (SessionId, String) {
+    (SessionId::new(shim.welcome.session.as_deref().unwrap()), LOST.to_owned())
 }
