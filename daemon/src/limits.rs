@@ -148,6 +148,10 @@ pub const LOG_FILES_MAX: usize = 7;
 /// Bytes written to one day's log file; the rest of the day is not logged.
 pub const LOG_FILE_BYTES_MAX: u64 = 64 << 20;
 
+/// Steps back of a copy of a team's journal that are known until the daemon ends. A session that
+/// was silent during more of them is not told of all that is new.
+pub const STEP_BACKS_KEPT_MAX: usize = 16;
+
 /// Sessions of a project for which a text waits to go with their next answer.
 pub const TOLD_SESSIONS_MAX: usize = 64;
 /// Bytes of such texts for one session. More texts are counted.

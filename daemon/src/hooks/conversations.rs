@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use anchord_memory::lifecycle::{Event, Task};
 use anchord_memory::render::hooks::RenderedContext;
-use anchord_memory::{RecordId, Revision, SessionActivity};
+use anchord_memory::{RecordId, Revision, SessionActivity, Timestamp};
 use parking_lot::Mutex;
 
+use crate::project::{StepBack, stepped_back_after};
 use crate::projects::ProjectId;
 use crate::sessions::Session;
 use crate::{clock, limits};
@@ -66,6 +67,8 @@ pub(crate) struct ConversationState {
     pub(crate) session: Option<Arc<Session>>,
     /// Events of the last seconds, by digest.
     seen: VecDeque<(u64, Instant)>,
+    /// The last step back of a copy of a team's journal that its revisions count.
+    stepped_back: Timestamp,
     used: Instant,
 }
 
@@ -87,8 +90,26 @@ impl ConversationState {
             knows_unreadable: false,
             session: None,
             seen: VecDeque::new(),
+            // One of the same millisecond counts.
+            stepped_back: Timestamp(clock::now().0 - 1),
             used: clock::start(),
         }
+    }
+
+    /// Lowers the revisions to what remained when the project's copy of a team's journal stepped
+    /// back. Other records may have the ids of those that were given.
+    pub(crate) fn step_back(&mut self, step_backs: &[StepBack]) {
+        if let Some(session) = &self.session {
+            session.step_back(step_backs);
+        }
+        let Some(StepBack { at, to }) = stepped_back_after(step_backs, self.stepped_back) else {
+            return;
+        };
+        self.stepped_back = at;
+        self.revision_known = self.revision_known.map(|known| known.min(to));
+        self.context_since = self.context_since.map(|since| since.min(to));
+        self.given.clear();
+        self.remedies.clear();
     }
 
     /// Forgets what was given, because the model's context was emptied or replaced.
@@ -164,6 +185,7 @@ impl ConversationState {
             files: ended.files,
             offered: ended.offered,
             seen: ended.seen,
+            stepped_back: ended.stepped_back,
             ..Self::new()
         };
     }

@@ -94,7 +94,9 @@ impl HookCall<'_> {
 
     /// Reads or changes the state of the context that the answer goes to.
     fn with_context<T>(&self, look: impl FnOnce(&mut ConversationState) -> T) -> T {
+        let step_backs = self.session.step_backs(&self.service.sessions);
         self.conversations().with(&self.context(), |conversation| {
+            conversation.step_back(&step_backs);
             conversation.session = Some(Arc::clone(&self.session));
             look(conversation)
         })
@@ -275,7 +277,10 @@ async fn answer(
         None => {}
     }
     let call = HookCall { service, envelope, session, confidence, name };
+    let step_backs = call.session.step_backs(&service.sessions);
+    call.session.step_back(&step_backs);
     let known = call.conversations().with(&call.name, |conversation| {
+        conversation.step_back(&step_backs);
         conversation.enter(&call.session);
         conversation.revision_known
     });

@@ -75,6 +75,7 @@ pub(super) async fn call(
         call: line,
         audience: Arc::new(audience),
     };
+    session.step_back(&session.step_backs(&service.sessions));
     // An id of before may name another record now.
     let names_ids = arguments.values().any(names_records);
     let is_refused = names_ids && session.take_renumbered(&service.sessions, true).await;

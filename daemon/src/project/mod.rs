@@ -19,7 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anchord_memory::{Accesses, Memory, NearDuplicates, NoticeId, RecordId, SessionId, Timestamp};
+use anchord_memory::{
+    Accesses, Memory, NearDuplicates, NoticeId, RecordId, Revision, SessionId, Timestamp,
+};
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
@@ -33,7 +35,7 @@ use held::Told;
 pub(crate) use held::{own_stored, releasing, waits_for_team};
 pub use queue::QueuedSession;
 use renumbered::Renumbered;
-pub(crate) use renumbered::untold;
+pub(crate) use renumbered::{StepBack, stepped_back_after, untold};
 pub(crate) use service::ProjectService;
 pub use team_link::{TeamLink, TeamLook, TeamStatus, Untaken};
 pub use write::{Operation, Outcome, Reply, Transition, WriteCommand, WriteError, Written};
@@ -223,6 +225,8 @@ struct Slot {
     /// The budget's use when the project was closed. Nothing changes it until the project is opened
     /// again.
     filled: ArcSwapOption<Filled>,
+    /// The last steps back of the copy of a team's journal, for what sessions have seen.
+    step_backs: Mutex<Vec<StepBack>>,
 }
 
 impl OpenProjects {
@@ -312,6 +316,12 @@ impl OpenProjects {
         self.slots.lock().get(&id)?.current.load_full()
     }
 
+    /// Returns the last steps back of a project's copy of a team's journal, oldest first.
+    pub(crate) fn step_backs(&self, id: ProjectId) -> Vec<StepBack> {
+        let slot = self.slots.lock().get(&id).cloned();
+        slot.map(|slot| slot.step_backs.lock().clone()).unwrap_or_default()
+    }
+
     /// Returns the projects that are open now, and the user's own memory if it is open.
     pub(crate) fn all(&self) -> Vec<Arc<OpenProject>> {
         self.slots.lock().values().filter_map(|slot| slot.current.load_full()).collect()
@@ -342,7 +352,8 @@ impl OpenProjects {
         then: impl FnOnce(&ClosedStore) -> T + Send + 'static,
     ) -> T {
         let slot = Arc::clone(self.slots.lock().entry(id).or_default());
-        let closed = ClosedStore { stores: Arc::clone(&self.stores), name: store_name(id) };
+        let stores = Arc::clone(&self.stores);
+        let closed = ClosedStore { stores, name: store_name(id), slot: Arc::clone(&slot) };
         let retrievals = self.retrievals.clone();
         join_or_resume_panic(tokio::spawn(async move {
             let _gate = Arc::clone(&slot.gate).lock_owned().await;
@@ -426,9 +437,19 @@ fn store_name(id: ProjectId) -> String {
 pub(crate) struct ClosedStore {
     stores: Arc<dyn Stores<Memory>>,
     name: String,
+    slot: Arc<Slot>,
 }
 
 impl ClosedStore {
+    /// Notes that the memory goes back to a revision. Sessions may have seen later ones.
+    pub(crate) fn note_step_back(&self, to: Revision) {
+        let mut step_backs = self.slot.step_backs.lock();
+        if step_backs.len() >= limits::STEP_BACKS_KEPT_MAX {
+            step_backs.remove(0);
+        }
+        step_backs.push(StepBack { at: clock::now(), to });
+    }
+
     /// Opens the store without a writer. It must be closed again.
     pub(crate) fn open(&self) -> Result<Opened<Memory, Box<dyn Store<Memory>>>, StoreError> {
         self.stores.open(&self.name)

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anchord_memory::{SessionId, Timestamp};
+use anchord_memory::{Revision, SessionId, Timestamp};
 use parking_lot::Mutex;
 
 use super::{Marks, OpenProject};
@@ -16,6 +16,23 @@ const TOLD: &str = "renumbered/";
 
 /// The prefix of such marks for sessions that were told which of their commits were lost.
 const TOLD_OF_LOST: &str = "told-of-lost/";
+
+/// A step back of a copy of a team's journal, since the database had lost commits. Later commits
+/// get the revisions of the lost ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StepBack {
+    /// The time of it.
+    pub(crate) at: Timestamp,
+    /// The last commit that remained.
+    pub(crate) to: Revision,
+}
+
+/// Returns the time of the last step back after a time, if there was one, and the lowest revision
+/// of all since then.
+pub(crate) fn stepped_back_after(step_backs: &[StepBack], after: Timestamp) -> Option<StepBack> {
+    let later = step_backs.iter().filter(|step| step.at > after).copied();
+    later.reduce(|one, other| StepBack { at: one.at.max(other.at), to: one.to.min(other.to) })
+}
 
 /// The last time at which the records got other ids, if they did, and the sessions that were told.
 #[derive(Debug, Default)]
@@ -99,5 +116,19 @@ impl OpenProject {
         if let Err(error) = self.owner.ask(move |store, _| store.mark(&key, Some(&time))).await {
             tracing::debug!(%error, "a mark was lost; its session may be told again");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_steps_back_the_lowest_counts_and_earlier_ones_do_not() {
+        let step = |at, to| StepBack { at: Timestamp(at), to: Revision(to) };
+        let all = [step(1, 5), step(2, 7), step(3, 9)];
+        assert_eq!(stepped_back_after(&all, Timestamp(0)), Some(step(3, 5)));
+        assert_eq!(stepped_back_after(&all, Timestamp(1)), Some(step(3, 7)));
+        assert_eq!(stepped_back_after(&all, Timestamp(3)), None);
     }
 }

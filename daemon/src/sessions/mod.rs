@@ -53,8 +53,8 @@ pub(crate) use team_gate::{Joining, TeamGate};
 pub(crate) use view::View;
 pub(crate) use writing::WriteOutcome;
 
-use crate::project::OpenProject;
 use crate::project::history::PastMemory;
+use crate::project::{OpenProject, StepBack, stepped_back_after};
 use crate::projects::ProjectId;
 use crate::{clock, secrets};
 
@@ -182,6 +182,8 @@ pub(crate) struct Session {
     began: AtomicI64,
     revision_seen: AtomicU64,
     injected: AtomicU64,
+    /// The last step back of a copy of a team's journal that both count, in milliseconds.
+    stepped_back: AtomicI64,
 }
 
 impl Session {
@@ -208,6 +210,8 @@ impl Session {
             began: AtomicI64::new(now.0),
             revision_seen: AtomicU64::new(u64::MAX),
             injected: AtomicU64::new(u64::MAX),
+            // One of the same millisecond counts.
+            stepped_back: AtomicI64::new(now.0 - 1),
         }
     }
 
@@ -385,6 +389,23 @@ impl Session {
     /// load is given in full. `None` means that the context was emptied.
     pub(crate) fn set_injected(&self, revision: Option<Revision>) {
         self.injected.store(mark(revision), Ordering::Relaxed);
+    }
+
+    /// Lowers what the session has seen to what remained when its project's copy of a team's
+    /// journal stepped back. A context from before has what is missing, so it is no load.
+    pub(crate) fn step_back(&self, step_backs: &[StepBack]) {
+        let before = Timestamp(self.stepped_back.load(Ordering::SeqCst));
+        let Some(StepBack { at, to }) = stepped_back_after(step_backs, before) else { return };
+        if self.stepped_back.fetch_max(at.0, Ordering::SeqCst) < at.0 {
+            self.set_revision_seen(self.revision_seen().map(|seen| seen.min(to)));
+            self.set_injected(None);
+        }
+    }
+
+    /// Returns the last steps back of its project's copy of a team's journal.
+    pub(crate) fn step_backs(&self, service: &SessionService) -> Vec<StepBack> {
+        let id = self.project_id();
+        id.map(|id| service.projects.open.step_backs(id)).unwrap_or_default()
     }
 }
 

@@ -68,6 +68,7 @@ pub(super) fn step_back(
     let lost = lost.map(|(session, commits)| (session, render::commits_lost(&commits, &file)));
     renumber(directory, &marks, lost)?;
     closed.restore(&copy)?;
+    closed.note_step_back(common);
     std::fs::remove_file(&copy).map_err(StoreError::io("remove", &copy))?;
     Ok(missing)
 }

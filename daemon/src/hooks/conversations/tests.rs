@@ -85,3 +85,20 @@ fn the_longest_silent_conversation_is_evicted() {
     assert_eq!(conversations.inner.lock().len(), limits::CONVERSATIONS_MAX);
     assert_eq!(conversations.with(&name("0"), |conversation| conversation.revision_known), None);
 }
+
+#[test]
+fn a_step_back_makes_news_of_what_has_the_revisions_of_lost_commits() {
+    let mut conversation = ConversationState::new();
+    conversation.revision_known = Some(Revision(9));
+    conversation.context_since = Some(Revision(3));
+    conversation.given.insert(RecordId::new(Kind::Note, 8));
+    let at = Timestamp(clock::now().0 + 1);
+    let step_backs = [StepBack { at, to: Revision(5) }];
+    conversation.step_back(&step_backs);
+    assert_eq!(conversation.revision_known, Some(Revision(5)));
+    assert_eq!(conversation.context_since, Some(Revision(3)));
+    assert!(conversation.given.is_empty(), "another record may have the id");
+    conversation.revision_known = Some(Revision(7));
+    conversation.step_back(&step_backs);
+    assert_eq!(conversation.revision_known, Some(Revision(7)), "it counts once");
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anchord_memory::defuse::{defuse, defuse_json};
 use anchord_memory::injected::strip;
-use anchord_memory::{SessionId, Timestamp};
+use anchord_memory::{Revision, SessionId, Timestamp};
 use serde_json::{Value, json};
 
 use crate::clock;
@@ -215,6 +215,24 @@ async fn ids_of_before_a_merge_are_refused_until_others_were_found_also_after_a_
     let projects = &world.daemon.sessions.projects;
     let kept = team::read(&projects.open.directory(id)).unwrap().unwrap();
     assert_eq!(kept.lost, BTreeMap::new(), "a purge does not look for it there");
+}
+
+#[tokio::test]
+async fn after_a_step_back_a_load_lists_what_others_wrote_under_the_same_revisions() {
+    let world = World::new().await;
+    let (mut writer, mut reader) = (world.shim().await, world.shim().await);
+    writer.call("memory_note", json!({ "content": "the port is 1" })).await;
+    let load = reader.call("memory_load", json!({})).await;
+    assert!(!load.contains("Changed by others"), "{load}");
+    // As if the note were written only after the copy had gone back.
+    let projects = &world.daemon.sessions.projects;
+    let id = projects.registry.snapshot().projects().next().unwrap().id;
+    projects.open.close_and(id, |closed| closed.note_step_back(Revision(0))).await;
+    let load = reader.call("memory_load", json!({})).await;
+    let listed = load.split_once("Changed by others since revision 0:").map(|(_, listed)| listed);
+    assert!(listed.is_some_and(|listed| listed.contains("the port is 1")), "{load}");
+    let load = reader.call("memory_load", json!({})).await;
+    assert!(!load.contains("Changed by others"), "{load}");
 }
 
 /// The text for a session whose commits the database has lost.
