@@ -294,4 +294,13 @@ mod tests {
         let to_person = said(Audience::Person(Shell::default()));
         assert!(to_person.ends_with("failed to reach the database"), "{to_person}");
     }
+
+    #[test]
+    fn after_an_unknown_outcome_a_search_is_advised_only_once_the_database_answers() {
+        let silent = StoreError::TeamSilent { why: "it is slow".to_owned() };
+        let error = BindError::Write(WriteError::NotSaved(Arc::new(silent)));
+        let said = failed("note", error, &Audience::Agent).to_string();
+        let (before, after) = said.split_once("before it answers, which `memory_status`").unwrap();
+        assert!(before.contains("outcome unknown: ") && after.contains("search then"), "{said}");
+    }
 }

@@ -94,8 +94,9 @@ pub enum StoreError {
 
     /// Report to the caller that the outcome is unknown until the database answers again.
     #[error(
-        "outcome unknown: the team's database did not answer: {why}; look for the record before \
-         you write it again"
+        "outcome unknown: the team's database did not answer: {why}; no search finds the record \
+         before it answers, which `memory_status` and `anchord status` say: search then, and write \
+         again only what is missing, since a repeat is another write"
     )]
     TeamSilent {
         /// The database, as the call found it.
