@@ -69,7 +69,9 @@ fn from_file(path: &Path) -> Result<Password, Error> {
     let flags = (OFlags::NONBLOCK | OFlags::CLOEXEC).bits();
     let flags = i32::try_from(flags).map_err(|_| failed("cannot be opened"))?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path);
-    let file = file.map_err(|error| failed(&error.to_string()))?;
+    let file = file.map_err(|error| {
+        failed(&format!("{error}; put the password into it, readable for its owner alone"))
+    })?;
     // Metadata of the open file, so that nobody exchanges the file in between.
     let meta = file.metadata().map_err(|error| failed(&error.to_string()))?;
     if !meta.is_file() {

@@ -371,6 +371,9 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
         let until = match (team.head, &team.error) {
             (Some(_), Some(_)) => format!("kept here until the database takes {them}"),
             (Some(_), None) => "sent to the database in a moment".to_owned(),
+            (None, _) if team.needs_person => {
+                "kept here until the fault below is mended".to_owned()
+            }
             (None, _) => "folded once the database answers".to_owned(),
         };
         let _ = writeln!(text, "  waiting    {saves}, {until}");

@@ -135,6 +135,9 @@ pub struct TeamState {
     /// The reason why it cannot be used now, or does not take writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Whether that lasts until a person mends it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_person: bool,
     /// Files with commits that the database has lost, and that this machine had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,

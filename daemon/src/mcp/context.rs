@@ -19,7 +19,7 @@ use crate::sessions::{
     BindError, LiveSession, SaveCall, Saved, Session, SessionCall, SessionService, View,
     WriteOutcome, WritePlan,
 };
-use crate::store::{Call, StoreError};
+use crate::store::{Away, Call, StoreError};
 use crate::zipmem_files::ZipmemMirror;
 
 /// One call of a tool.
@@ -206,7 +206,12 @@ impl Context {
         match self.session_call().save(part, save).await {
             Ok(Saved::Folded(written)) => Ok(*written),
             Ok(Saved::Held(fault)) => {
-                let waits = render::save_waits(&fault.why, fault.away.is_unanswered());
+                let once = match fault.away {
+                    Away::Unreached | Away::Slow => render::SharedOnce::Back,
+                    Away::Refused => render::SharedOnce::Taken,
+                    Away::Barred => render::SharedOnce::Mended,
+                };
+                let waits = render::save_waits(&fault.why, once);
                 Ok(WriteOutcome::nothing(Reply::Words(waits)))
             }
             Err(error) => Err(failed("save", error, &self.audience)),
@@ -279,7 +284,6 @@ mod tests {
     use anchord_memory::Shell;
 
     use super::*;
-    use crate::store::Away;
 
     #[test]
     fn an_agent_alone_is_told_of_a_tool_when_the_teams_database_is_away() {
@@ -297,7 +301,8 @@ mod tests {
 
     #[test]
     fn after_an_unknown_outcome_a_search_is_advised_only_once_the_database_answers() {
-        let silent = StoreError::TeamSilent { why: "it is slow".to_owned() };
+        let (away, why) = (Away::Slow, "it is slow".to_owned());
+        let silent = StoreError::TeamSilent { away, why };
         let error = BindError::Write(WriteError::NotSaved(Arc::new(silent)));
         let said = failed("note", error, &Audience::Agent).to_string();
         let (before, after) = said.split_once("before it answers, which `memory_status`").unwrap();

@@ -79,8 +79,10 @@ pub enum Away {
     Unreached,
     /// It did not answer in time. Another call may be answered meanwhile.
     Slow,
-    /// It answered and did not do it, or cannot be asked. Something has to change first.
+    /// It answered and did not do it, or was not asked. Something has to change first.
     Refused,
+    /// It cannot be used until a person mends that: a member who was removed, or a password.
+    Barred,
 }
 
 impl Away {

@@ -235,6 +235,10 @@ pub(crate) fn fault(error: &DatabaseError) -> TeamFault {
     let away = match error {
         DatabaseError::Unreachable(_) => Away::Unreached,
         DatabaseError::Slow => Away::Slow,
+        DatabaseError::NotAMember
+        | DatabaseError::SchemaMissing
+        | DatabaseError::Refused(_)
+        | DatabaseError::Secret(_) => Away::Barred,
         _ => Away::Refused,
     };
     TeamFault { away, why: format!("failed to {error}") }

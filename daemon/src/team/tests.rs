@@ -78,7 +78,12 @@ fn the_fault_of_a_call_says_whether_the_database_was_reached() {
     assert_eq!(of_call(DatabaseError::Slow), Away::Slow);
     // These words are the server's own.
     let refused = DatabaseError::Refused("cannot reach the database".to_owned());
-    assert_eq!(of_call(refused), Away::Refused);
+    assert_eq!(of_call(refused), Away::Barred);
+    assert_eq!(of_call(DatabaseError::NotAMember), Away::Barred);
+    assert_eq!(
+        of_call(DatabaseError::Secret("/home/ada/pw: no such file".to_owned())),
+        Away::Barred
+    );
     assert_eq!(of_call(DatabaseError::ReadOnlyServer), Away::Refused);
 }
 
@@ -90,7 +95,7 @@ fn the_fault_of_an_append_is_that_of_its_call() {
     assert_eq!(fault.away, Away::Unreached);
     assert_eq!(fault.why, "failed to reach the database: it is away");
     assert_eq!(not_written(DatabaseError::Slow).away, Away::Slow);
-    assert_eq!(not_written(DatabaseError::Refused("no".to_owned())).away, Away::Refused);
+    assert_eq!(not_written(DatabaseError::Refused("no".to_owned())).away, Away::Barred);
     let unknown = journal::worded(AppendError::Unknown(away())).fault();
     assert_eq!(unknown.away, Away::Unreached);
 }

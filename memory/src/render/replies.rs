@@ -30,14 +30,29 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
     text
 }
 
-/// Renders the reply to a save that waits for the team's database. That one is away, or it answers
-/// and does not take the save, as from a member that may not write.
-pub fn save_waits(why: &str, is_away: bool) -> String {
-    let until =
-        if is_away { "when the database is back" } else { "once the team's database takes it" };
+/// The condition under which a save that waits is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedOnce {
+    /// The team's database is away, and is back.
+    Back,
+    /// It answers, and takes the save. That may be from a member that may not write.
+    Taken,
+    /// A person mends what keeps this machine from using it.
+    Mended,
+}
+
+/// Renders the reply to a save that waits for the team's database.
+pub fn save_waits(why: &str, once: SharedOnce) -> String {
+    let (until, tell) = match once {
+        SharedOnce::Back => ("when the database is back", ""),
+        SharedOnce::Taken => ("once the team's database takes it", ""),
+        SharedOnce::Mended => {
+            ("once a person has mended this", "That does not pass by itself: tell the person.\n")
+        }
+    };
     format!(
         "Kept here, shared {until}. Nothing is lost: do not save this again.\n\
-         The team's database does not take it now: {why}.\n"
+         The team's database does not take it now: {why}.\n{tell}"
     )
 }
 

@@ -8,13 +8,14 @@ use crate::memory::Memory;
 
 /// Renders what waits for the team's database, and how old the memory is while it cannot be
 /// reached. `answered` is the last time that it answered since the memory was opened. `error` is
-/// the reason why it cannot be used now, and `refused` why it did not take the last commit. Lists
-/// what `own` has saved itself: until then, no other read shows it. Empty if nothing is to be said.
+/// the reason why it cannot be used now, and whether that lasts until a person mends it. `refused`
+/// is the reason why it did not take the last commit. Lists what `own` has saved itself: until
+/// then, no other read shows it. Empty if nothing is to be said.
 pub fn team(
     memory: &Memory,
     own: Option<&SessionId>,
     answered: Option<Timestamp>,
-    error: Option<&str>,
+    error: Option<(&str, bool)>,
     refused: Option<&str>,
 ) -> String {
     let mut text = String::new();
@@ -37,15 +38,21 @@ pub fn team(
         let _ =
             writeln!(text, "What you saved, which no search finds until then:\n{}", own.join("\n"));
     }
-    if let Some(error) = error {
+    if let Some((error, needs_person)) = error {
         let since = answered.map_or_else(
             || "since this daemon started".to_owned(),
             |answered| format!("since {}", answered.minute()),
         );
+        let until = if needs_person {
+            "That does not pass by itself: tell the person. Checkpoints work; a save is kept here \
+             until it is mended."
+        } else {
+            "Checkpoints work; a save is kept here until it is back."
+        };
         let _ = writeln!(
             text,
             "The team's database cannot be used {since} ({error}): others' newer work is not here. \
-             Checkpoints work; a save is kept here until it is back."
+             {until}"
         );
     }
     if (answered, error) == (None, None) {

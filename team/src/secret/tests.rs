@@ -44,7 +44,8 @@ async fn a_file_is_private_and_its_first_line_counts() {
         let refused = read(Secret::File(path.clone())).await.unwrap_err();
         assert!(refused.contains("another user"), "{refused}");
     }
-    assert!(read(Secret::File(dir.path().join("absent"))).await.is_err());
+    let absent = read(Secret::File(dir.path().join("absent"))).await.unwrap_err();
+    assert!(absent.contains("put the password into it"), "{absent}");
     assert!(read(Secret::File(dir.path().to_owned())).await.unwrap_err().contains("regular"));
     // A FIFO has no writer, and nobody waits for one.
     let fifo = dir.path().join("fifo");

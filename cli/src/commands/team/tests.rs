@@ -37,6 +37,17 @@ fn a_team_whose_database_is_away_says_what_waits_and_since_when() {
 }
 
 #[test]
+fn a_fault_that_a_person_mends_is_not_said_to_pass() {
+    let mut reply = reply();
+    let team = reply.team.as_mut().unwrap();
+    team.waiting = 1;
+    team.needs_person = true;
+    team.error = Some("failed to find the project: ask a maintainer".to_owned());
+    let shown = state(&reply, None);
+    assert!(shown.contains("1 save, kept here until the fault below is mended\n"), "{shown}");
+}
+
+#[test]
 fn other_commits_under_the_same_numbers_are_not_those_of_the_database() {
     let mut reply = reply();
     let team = reply.team.as_mut().unwrap();

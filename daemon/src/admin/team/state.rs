@@ -61,6 +61,7 @@ pub(super) async fn look(
     state.answered = status.seen().map(|time| time.0);
     let error = team_fault(&status, state.waiting, clock::now());
     state.error = error.or(fault.map(|fault| fault.why));
+    state.needs_person = status.fault().is_some_and(|fault| fault.away == Away::Barred);
     state.apart = status.is_apart;
     state.head = head.ok().map(|head| head.seq);
     if state.head.is_some()
@@ -95,7 +96,7 @@ pub(in crate::admin) fn team_fault(
     match fault.away {
         // That is past, since the database answers.
         Away::Unreached => None,
-        Away::Refused => (waiting > 0).then(|| fault.why.clone()),
+        Away::Refused | Away::Barred => (waiting > 0).then(|| fault.why.clone()),
         Away::Slow => {
             let is_recent = now.0.saturating_sub(last.0) < TEAM_SLOW_SHOWN_MILLIS;
             let is_shown = newest.is_some() || waiting > 0 || is_recent;

@@ -1,6 +1,6 @@
 //! Replies to writes.
 
-use super::{checkpoint, commits_lost, forget, save, save_waits};
+use super::{SharedOnce, checkpoint, commits_lost, forget, save, save_waits};
 use crate::Reader;
 use crate::limits::LOST_COMMITS_NAMED_MAX;
 use crate::testing::{apply, blueprint, blueprints, lesson, lessons, origin};
@@ -58,11 +58,14 @@ fn forgetting_names_the_record() {
 
 #[test]
 fn a_save_that_waits_is_not_said_to_wait_for_a_database_that_is_there() {
-    let away = save_waits("failed to reach the database: refused", true);
+    let away = save_waits("failed to reach the database: refused", SharedOnce::Back);
     assert!(away.starts_with("Kept here, shared when the database is back."), "{away}");
-    let there = save_waits("a reader does not write", false);
+    let there = save_waits("a reader does not write", SharedOnce::Taken);
     assert!(there.starts_with("Kept here, shared once the team's database takes it."), "{there}");
     assert!(there.ends_with("does not take it now: a reader does not write.\n"), "{there}");
+    let removed = save_waits("failed to find the project: ask a maintainer", SharedOnce::Mended);
+    assert!(removed.starts_with("Kept here, shared once a person has mended this."), "{removed}");
+    assert!(removed.contains("ask a maintainer.\nThat does not pass by itself"), "{removed}");
 }
 
 #[test]

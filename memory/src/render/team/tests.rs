@@ -24,7 +24,7 @@ fn what_waits_and_how_old_the_memory_is_are_said() {
         &memory,
         None,
         Some(day(1)),
-        Some("failed to reach the database: refused"),
+        Some(("failed to reach the database: refused", false)),
         None,
     );
     assert_eq!(
@@ -33,6 +33,14 @@ fn what_waits_and_how_old_the_memory_is_are_said() {
          again.\nThe team's database cannot be used since 2026-11-01 12:00 UTC (failed to reach \
          the database: refused): others' newer work is not here. Checkpoints work; a save is kept \
          here until it is back.\n"
+    );
+    let removed = Some(("failed to find the project: ask a maintainer", true));
+    let text = super::team(&memory, None, Some(day(1)), removed, None);
+    assert!(
+        text.contains("(failed to find the project: ask a maintainer)")
+            && text.contains("That does not pass by itself: tell the person.")
+            && !text.contains("until it is back"),
+        "{text}"
     );
     let text = super::team(&memory, None, Some(day(1)), None, Some("denied"));
     assert_eq!(
