@@ -1,7 +1,11 @@
 //! Every limit of the daemon, with its unit last in the name. The limits of the wire are in the
 //! crate `proto`.
 
+mod team;
+
 use std::time::Duration;
+
+pub use team::*;
 
 /// Ended sessions that the registry still knows. Each further one displaces the oldest.
 pub const ENDED_SESSIONS_MAX: u64 = 1_000;
@@ -176,85 +180,6 @@ pub const COMPACTION_TURN_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Attempts to append a batch while other writers are faster. After that its callers get an error.
 pub const APPEND_TRIES_MAX: usize = 100;
-
-/// Attempts to append a batch to a team's journal while others are faster. After that its callers
-/// should try again.
-pub const TEAM_TRIES_MAX: u32 = 50;
-
-/// The time that a caller waits for its turn at a team's journal. It is longer than a call takes,
-/// whose own limits are 5 s until COMMIT and 5 s for the answer.
-pub const TEAM_ANSWER_MAX: Duration = Duration::from_secs(20);
-
-/// The time from the arrival of a write until the team's database has what it needs to commit it.
-/// After it, the caller is told to try again. A refusal waits as long for others' commits.
-pub const TEAM_WAIT_MAX: Duration = Duration::from_secs(5);
-
-/// The time between two looks at whether this machine has what a team's database has.
-pub const TEAM_POLL: Duration = Duration::from_millis(5);
-
-/// Characters of a wanted name in that of a project whose creation has not ended. With the rest,
-/// they take no more bytes than a name may have.
-pub const TEAM_UNFINISHED_CHARS_MAX: usize = 30;
-
-/// The time that a try has in any case, however long its callers have waited for their turn. It
-/// does not if the last call failed.
-pub const TEAM_TRY_MIN: Duration = Duration::from_secs(1);
-
-/// The time that a try has if the last call failed. The callers most likely wait in vain.
-pub const TEAM_TRY_FAILING_MAX: Duration = Duration::from_millis(500);
-
-/// The time after which a read or a checkpoint no longer waits for an earlier call of its
-/// connection that waits for a team's database. A read waits as long for its own write.
-pub const TEAM_TURN_WAIT_MAX: Duration = Duration::from_millis(300);
-
-/// The time after which a connection that carried notices of a team's database is tried again.
-pub const TEAM_LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(2);
-
-/// The time after which the memories of teams are opened again, for what was purged elsewhere while
-/// nobody used them.
-pub const TEAM_OPEN_AGAIN_AFTER: Duration = Duration::from_mins(10);
-
-/// The time between two attempts to join the team that the environment names.
-pub const TEAM_JOIN_AGAIN_AFTER: Duration = Duration::from_secs(2);
-
-/// Time that a call waits for the first of them.
-pub const TEAM_JOIN_WAIT_MAX: Duration = Duration::from_secs(10);
-
-/// Time that a report on a team waits for each of the database's answers.
-pub const TEAM_LOOK_MAX: Duration = Duration::from_secs(5);
-
-/// Milliseconds for which a report still names a write that a team's database was too slow to take.
-/// It is for writes that nobody tries again.
-pub const TEAM_SLOW_SHOWN_MILLIS: i64 = 30_000;
-
-/// Records that a merge into a team's memory names.
-pub const TEAM_NAMED_MAX: usize = 20;
-
-/// Commits of a memory's past that one call sends to a team's journal.
-pub const TEAM_UPLOAD_ENTRIES_MAX: usize = 500;
-
-/// Attempts to purge from a team's journal while others write to it.
-pub const TEAM_PURGE_TRIES_MAX: u32 = 20;
-
-/// Time that readers wait for the first look at a team's database, from the opening of the memory.
-/// A hook that opens it first has [`HOOK_OPEN_TIME_MAX`] for both.
-pub const TEAM_FIRST_LOOK_MAX: Duration = Duration::from_millis(300);
-
-/// Time that a read of a memory just opened waits for the copy to lose what was purged elsewhere.
-pub const TEAM_AGREE_WAIT_MAX: Duration = Duration::from_secs(1);
-
-/// Entries of a team's journal that one call reads.
-pub const TEAM_READ_ENTRIES_MAX: u32 = 1_000;
-
-/// Entries of a team's journal that are too many for the search index to follow one by one. It is
-/// rebuilt when it is next needed.
-pub const TEAM_ENTRIES_MANY: usize = 200;
-
-/// Bytes of a team's entries at which the index follows though more of them are on their way.
-pub const TEAM_UNSETTLED_BYTES_MAX: u64 = 256 * 1024 * 1024;
-
-/// Bytes of a team's journal after which one call reads no more entries.
-pub const TEAM_READ_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// Jobs decided and synced together.
 pub const BATCH_JOBS_MAX: usize = 256;

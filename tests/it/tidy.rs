@@ -137,7 +137,8 @@ fn sleeps(file: &File) -> Vec<String> {
 
 fn limits(file: &File) -> Vec<String> {
     let in_source = ["proto/", "memory/", "agents/", "shim/", "daemon/"];
-    if !in_source.iter().any(|at| file.path.starts_with(at)) || file.path.ends_with("/limits.rs") {
+    let is_place = file.path.ends_with("/limits.rs") || file.path.contains("/limits/");
+    if is_place || !in_source.iter().any(|at| file.path.starts_with(at)) {
         return Vec::new();
     }
     file.code()
@@ -424,6 +425,7 @@ mod samples {
         bad(limits, "daemon/src/project/mod.rs", "const QUEUE_WRITES_MAX: usize = 4;");
         bad(limits, "proto/src/frame.rs", "pub const MAX_LINE: usize = 4;");
         good(limits, "daemon/src/limits.rs", "pub const QUEUE_WRITES_MAX: usize = 4;");
+        good(limits, "daemon/src/limits/team.rs", "pub const TEAM_TRIES_MAX: u32 = 4;");
         good(limits, "daemon/src/project/mod.rs", "const NAME: &str = \"x\";");
     }
 

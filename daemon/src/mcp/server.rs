@@ -153,8 +153,8 @@ impl Service {
         Ok(calls::call(&self.service, session, spec, arguments, line, audience).await)
     }
 
-    /// Returns once an earlier call of this connection waits for a team's database, but not before
-    /// a database that answers would have taken what was sent.
+    /// Returns once an earlier call of this connection waits for a team's database. A database that
+    /// answers would have taken by then what was sent.
     async fn team_delays(&self) {
         loop {
             tokio::time::sleep(limits::TEAM_TURN_WAIT_MAX).await;

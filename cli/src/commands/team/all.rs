@@ -93,8 +93,8 @@ pub(super) fn run(
     check(&outcomes)
 }
 
-/// Renders the outcome for one project: a line, and below it the place of the memory before, and
-/// what could not be added as it was.
+/// Renders the outcome for one project. Below its line are the place of the memory before, and what
+/// could not be added as it was.
 fn rendered(outcome: &Outcome, done: impl Fn(&TeamReply) -> String, home: Option<&Path>) -> String {
     let root = show::path(&outcome.root, home);
     let Some(reply) = &outcome.reply else {
