@@ -28,6 +28,10 @@ pub(crate) struct ToolAnswer {
     pub(crate) passes: Option<bool>,
     /// The time that the journal took for the call's writes; `None` if it wrote nothing.
     pub(crate) append: Option<Duration>,
+    /// Whether the text has the remark about the session's place, if there is one.
+    pub(crate) has_place_remark: bool,
+    /// Whether the text is JSON. Nothing may follow it then.
+    pub(crate) is_json: bool,
     /// Fields within the call's items that no parameter accepts.
     pub(crate) unknown: UnknownFields,
 }

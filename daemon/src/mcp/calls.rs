@@ -66,97 +66,161 @@ pub(super) async fn call(
     secrets::clean_fields(&mut arguments, &mut removed);
     let asked = spec.reads(&arguments).then(|| arguments.clone());
     let reads = asked.is_some();
-    let context = Context {
-        sessions: Arc::clone(&service.sessions),
-        merging: Arc::clone(&service.merging),
-        outlines: Arc::clone(&service.outlines),
-        zipmem: Arc::clone(&service.zipmem),
-        session: Arc::clone(&session),
-        call: line,
-        audience: Arc::new(audience),
-    };
-    session.step_back(&session.step_backs(&service.sessions));
-    // An id of before may name another record now.
-    let names_ids = arguments.values().any(names_records);
-    let is_refused = names_ids && session.take_renumbered(&service.sessions, true).await;
-    let (outcome, unknown) = if is_refused {
-        (Err(ToolError::caller(RENUMBERED)), UnknownFields::default())
-    } else {
-        // The parameters are read before the first await. That, too, may panic.
-        let running = async {
-            let running = spec.run(context, arguments);
-            running.await
-        };
-        let running = AssertUnwindSafe(running).catch_unwind();
-        running.instrument(span.clone()).await.unwrap_or_else(|_panic| {
-            service.metrics().panicked();
-            (Err(ToolError::Internal("a tool panicked".to_owned())), UnknownFields::default())
-        })
-    };
-    let took = started.elapsed();
-    let is_renumbered = !is_refused
-        && session.project_id().is_some()
-        && session.take_renumbered(&service.sessions, false).await;
-    let append = outcome.as_ref().ok().and_then(|answer| answer.append);
-    service.metrics().tool_called(tool, outcome.is_ok(), took);
-    if let Some(append) = append {
-        service.metrics().committed(took, append);
-    }
-    if let Some(asked) = asked {
-        log_read(service, &session, (tool, asked), &outcome, took);
-    }
-    let append_micros = append.map(|append| append.as_micros());
-    span.in_scope(|| {
-        tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), append_micros, "answered");
-    });
-    let stored = outcome.is_ok() && !reads;
-    let unknown = unknown.in_words().filter(|_| spec.names_unknown);
-    let of_save = session.project().and_then(|project| project.take_told(&session.id));
-    let of_lost = match session.project() {
-        Some(project) => project.take_lost(&session.id).await,
-        None => None,
-    };
-    let of_ids = is_renumbered.then(|| RENUMBERED.to_owned());
-    let of_place = match session.take_remark() {
-        // A tool that found a memory has told the session which.
-        None if reads && session.project_id().is_none() => {
-            no_memory_here(service, &session, &outcome).instrument(span).await
+    let request = Request { service, session: &session, spec, reads };
+    let answering = async {
+        let ran = request.run(arguments, line, audience).await;
+        let took = started.elapsed();
+        request.measure(&ran.outcome, took);
+        if let Some(asked) = asked {
+            request.log_read(asked, &ran.outcome, took);
         }
-        remark => remark,
+        let remark = request.remark(&ran, &removed).await;
+        (ran.outcome, remark)
     };
-    let remarks: Vec<String> = remark(&removed, stored)
-        .into_iter()
-        .chain(unknown)
-        .chain(of_place)
-        .chain(of_save)
-        .chain(of_lost)
-        .chain(of_ids)
-        .collect();
-    let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));
+    let (outcome, remark) = answering.instrument(span).await;
     Called { outcome, remark, id }
 }
 
-/// Measures and logs a call that read: its tool and arguments, and what it gave.
-fn log_read(
-    service: &ToolService,
-    session: &Session,
-    (tool, asked): (&str, Map<String, Value>),
-    outcome: &Result<ToolAnswer, ToolError>,
-    took: Duration,
-) {
-    let truncated = outcome.as_ref().is_ok_and(|answer| answer.truncated);
-    service.metrics().retrieved(took, outcome.is_ok(), truncated);
-    let text = outcome.as_ref().map_or_else(ToString::to_string, |answer| answer.text.clone());
-    let records = outcome.iter().flat_map(|answer| &answer.records);
-    let line = Retrieval {
-        tool: tool.to_owned(),
-        asked: asked.into(),
-        ids: records.map(|record| record.id.to_string()).collect(),
-        truncated,
-        refused: outcome.is_err(),
-        ..Retrieval::default()
-    };
-    session.log(&service.sessions, line, took, text);
+/// A session's request to run a tool.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    service: &'a Arc<ToolService>,
+    session: &'a Arc<Session>,
+    spec: &'a ToolSpec,
+    /// Whether it changes nothing.
+    reads: bool,
+}
+
+/// The end of a tool's run.
+struct Ran {
+    outcome: Result<ToolAnswer, ToolError>,
+    /// Fields of the call that no parameter accepts.
+    unknown: UnknownFields,
+    /// Whether the call was refused because its ids may name other records now.
+    is_refused: bool,
+}
+
+impl Request<'_> {
+    /// Runs the tool and catches its panic. Refuses a call with ids from before a merge.
+    async fn run(
+        self,
+        arguments: Map<String, Value>,
+        line: Option<Call>,
+        audience: Audience,
+    ) -> Ran {
+        let step_backs = self.session.step_backs(&self.service.sessions);
+        self.session.step_back(&step_backs);
+        // An id of before may name another record now.
+        let names_ids = arguments.values().any(names_records);
+        if names_ids && self.session.take_renumbered(&self.service.sessions, true).await {
+            let outcome = Err(ToolError::caller(RENUMBERED));
+            return Ran { outcome, unknown: UnknownFields::default(), is_refused: true };
+        }
+        let context = self.context(line, audience);
+        // The parameters are read before the first await. That, too, may panic.
+        let running = async {
+            let running = self.spec.run(context, arguments);
+            running.await
+        };
+        let caught = AssertUnwindSafe(running).catch_unwind().await;
+        let (outcome, unknown) = caught.unwrap_or_else(|_panic| {
+            self.service.metrics().panicked();
+            (Err(ToolError::Internal("a tool panicked".to_owned())), UnknownFields::default())
+        });
+        Ran { outcome, unknown, is_refused: false }
+    }
+
+    fn context(self, line: Option<Call>, audience: Audience) -> Context {
+        Context {
+            sessions: Arc::clone(&self.service.sessions),
+            merging: Arc::clone(&self.service.merging),
+            outlines: Arc::clone(&self.service.outlines),
+            zipmem: Arc::clone(&self.service.zipmem),
+            session: Arc::clone(self.session),
+            call: line,
+            audience: Arc::new(audience),
+        }
+    }
+
+    /// Counts the call and its times.
+    fn measure(self, outcome: &Result<ToolAnswer, ToolError>, took: Duration) {
+        let metrics = self.service.metrics();
+        metrics.tool_called(&self.spec.definition.name, outcome.is_ok(), took);
+        let append = outcome.as_ref().ok().and_then(|answer| answer.append);
+        if let Some(append) = append {
+            metrics.committed(took, append);
+        }
+        if self.reads {
+            let truncated = outcome.as_ref().is_ok_and(|answer| answer.truncated);
+            metrics.retrieved(took, outcome.is_ok(), truncated);
+        }
+        let append_micros = append.map(|append| append.as_micros());
+        tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), append_micros, "answered");
+    }
+
+    /// Logs a call that read: its tool and arguments, and what it gave.
+    fn log_read(
+        self,
+        asked: Map<String, Value>,
+        outcome: &Result<ToolAnswer, ToolError>,
+        took: Duration,
+    ) {
+        let text = outcome.as_ref().map_or_else(ToString::to_string, |answer| answer.text.clone());
+        let records = outcome.iter().flat_map(|answer| &answer.records);
+        let line = Retrieval {
+            tool: self.spec.definition.name.to_string(),
+            asked: asked.into(),
+            ids: records.map(|record| record.id.to_string()).collect(),
+            truncated: outcome.as_ref().is_ok_and(|answer| answer.truncated),
+            refused: outcome.is_err(),
+            ..Retrieval::default()
+        };
+        self.session.log(&self.service.sessions, line, took, text);
+    }
+
+    /// Collects what the session should know besides the answer.
+    async fn remark(self, ran: &Ran, removed: &Removed) -> Option<String> {
+        let of_ids = if ran.is_refused { None } else { self.remark_on_ids().await };
+        let of_fields = ran.unknown.in_words().filter(|_| self.spec.names_unknown);
+        let of_save = self.session.project().and_then(|open| open.take_told(&self.session.id));
+        let of_lost = match self.session.project() {
+            Some(project) => project.take_lost(&self.session.id).await,
+            None => None,
+        };
+        let of_place = match self.session.take_remark() {
+            None => self.remark_on_no_memory(&ran.outcome).await,
+            remark => remark,
+        };
+        let is_stored = ran.outcome.is_ok() && !self.reads;
+        let remarks: Vec<String> = remark_on_removed(removed, is_stored)
+            .into_iter()
+            .chain(of_fields)
+            .chain(of_place)
+            .chain(of_save)
+            .chain(of_lost)
+            .chain(of_ids)
+            .collect();
+        (!remarks.is_empty()).then(|| remarks.join("\n"))
+    }
+
+    /// Says once that records may have got other ids.
+    async fn remark_on_ids(self) -> Option<String> {
+        self.session.project_id()?;
+        let is_news = self.session.take_renumbered(&self.service.sessions, false).await;
+        is_news.then(|| RENUMBERED.to_owned())
+    }
+
+    /// Returns what is known of a place without a memory, such as that it had one. Returns nothing
+    /// if the answer says it. A read would look as if nothing had ever been recorded.
+    async fn remark_on_no_memory(self, outcome: &Result<ToolAnswer, ToolError>) -> Option<String> {
+        let is_said = outcome.as_ref().is_ok_and(|answer| answer.has_place_remark);
+        // A tool that found a memory has told the session which.
+        if !self.reads || is_said || self.session.project_id().is_some() {
+            return None;
+        }
+        let view = self.session.view(&self.service.sessions).await.ok()?;
+        view.remark.filter(|_| view.project.is_none())
+    }
 }
 
 /// Returns whether an argument is nothing but ids of records. Agents give the field many names.
@@ -172,19 +236,6 @@ fn names_records(argument: &Value) -> bool {
     }
 }
 
-/// Returns what is known of a place without a memory, such as that it had one, unless the answer
-/// says it. A read would look as if nothing had ever been recorded.
-async fn no_memory_here(
-    service: &ToolService,
-    session: &Arc<Session>,
-    outcome: &Result<ToolAnswer, ToolError>,
-) -> Option<String> {
-    let view = session.view(&service.sessions).await.ok()?;
-    let remark = view.remark.filter(|_| view.project.is_none())?;
-    let is_said = outcome.as_ref().is_ok_and(|answer| answer.text.contains(&remark));
-    (!is_said).then_some(remark)
-}
-
 /// Runs a tool of the set `all`, or one that only commands have. `None` if there is no such tool.
 pub(crate) async fn call_by_name(
     service: &Arc<ToolService>,
@@ -198,9 +249,10 @@ pub(crate) async fn call_by_name(
     Some(call(service, session, &spec, arguments, None, audience).await)
 }
 
-fn remark(removed: &Removed, stored: bool) -> Option<String> {
+/// Says what was removed from a call, which may have stored the rest.
+fn remark_on_removed(removed: &Removed, is_stored: bool) -> Option<String> {
     let kinds = removed.kinds();
-    let secrets = match (removed.no_secrets(), stored) {
+    let secrets = match (removed.no_secrets(), is_stored) {
         (true, _) => None,
         (_, true) => Some(format!(
             "A secret was taken out ({kinds}) and the rest was stored. Note where it is kept, never the secret \
@@ -208,7 +260,7 @@ fn remark(removed: &Removed, stored: bool) -> Option<String> {
         )),
         (_, false) => Some(format!("A secret was taken out of this call first ({kinds}).")),
     };
-    let injected = match (removed.had_injected(), removed.emptied() && !stored) {
+    let injected = match (removed.had_injected(), removed.emptied() && !is_stored) {
         (false, _) => None,
         (true, false) => Some("anchord's own injected text was taken out."),
         (true, true) => Some(

@@ -20,6 +20,7 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+use super::answer::ToolAnswer;
 use super::calls::{self, Called, internal_text, request_id};
 use super::error::{Mistake, ToolError};
 use super::service::ToolService;
@@ -84,14 +85,14 @@ impl Service {
         let arguments = request.arguments.unwrap_or_default();
         let called = self.called(spec, arguments, context).await?.defused();
         match called.outcome {
-            Ok(answer) => Ok(CallToolResult::success(blocks(answer.text, called.remark))),
+            Ok(answer) => Ok(CallToolResult::success(blocks(answer, called.remark))),
             Err(ToolError::Caller(mistake)) => {
                 let text = self.tools.error_text(&spec.definition.name, &mistake);
-                Ok(CallToolResult::error(blocks(text, called.remark)))
+                Ok(CallToolResult::error(blocks(text.into(), called.remark)))
             }
             Err(ToolError::Damaged(text)) => {
                 let text = self.tools.error_text(&spec.definition.name, &Mistake::of(text));
-                Ok(CallToolResult::error(blocks(text, called.remark)))
+                Ok(CallToolResult::error(blocks(text.into(), called.remark)))
             }
             Err(ToolError::Internal(text)) => Err(internal(&called.id, &text)),
         }
@@ -180,10 +181,10 @@ fn conversation_argument(arguments: &mut JsonObject, client: Option<&str>) -> Op
 
 /// Joins a tool's text and the remark about what was removed from the call. JSON text stays a block
 /// of its own.
-fn blocks(text: String, remark: Option<String>) -> Vec<ContentBlock> {
-    let mut text = shortened(text);
+fn blocks(answer: ToolAnswer, remark: Option<String>) -> Vec<ContentBlock> {
+    let mut text = shortened(answer.text);
     let Some(remark) = remark else { return vec![ContentBlock::text(text)] };
-    if text.starts_with(['{', '[']) {
+    if answer.is_json {
         return vec![ContentBlock::text(text), ContentBlock::text(remark)];
     }
     text.push('\n');

@@ -176,8 +176,8 @@ pub(crate) struct Session {
     is_ephemeral: bool,
     /// The earlier memory that the session reads, instead of the current one.
     past: Option<PastMemory>,
-    /// A remark about the project's place, for the next answer.
-    remark: Mutex<Option<String>>,
+    /// Remarks about the project's place, for the next answer.
+    remarks: Mutex<Vec<String>>,
     /// The earliest time at which it may have made a call, in milliseconds.
     began: AtomicI64,
     revision_seen: AtomicU64,
@@ -206,7 +206,7 @@ impl Session {
             binding: tokio::sync::Mutex::default(),
             is_ephemeral: false,
             past: None,
-            remark: Mutex::default(),
+            remarks: Mutex::default(),
             began: AtomicI64::new(now.0),
             revision_seen: AtomicU64::new(u64::MAX),
             injected: AtomicU64::new(u64::MAX),
@@ -315,20 +315,19 @@ impl Session {
         }
     }
 
-    /// Adds a remark about the project's place to the next answer.
+    /// Adds a remark about the project's place to the next answer, unless that has it already.
     fn remark_on(&self, remark: Option<String>) {
         let Some(remark) = remark else { return };
-        let mut kept = self.remark.lock();
-        *kept = Some(match kept.take() {
-            Some(earlier) if earlier.contains(&remark) => earlier,
-            Some(earlier) => format!("{earlier}\n{remark}"),
-            None => remark,
-        });
+        let mut kept = self.remarks.lock();
+        if !kept.contains(&remark) {
+            kept.push(remark);
+        }
     }
 
-    /// Takes the remark about the project's place, for an answer.
+    /// Takes the remarks about the project's place, for an answer.
     pub(crate) fn take_remark(&self) -> Option<String> {
-        self.remark.lock().take()
+        let remarks = std::mem::take(&mut *self.remarks.lock());
+        (!remarks.is_empty()).then(|| remarks.join("\n"))
     }
 
     /// Notes that calls of the session may have come as early as this.

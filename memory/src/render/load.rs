@@ -102,6 +102,8 @@ pub struct LoadText {
     pub whole: Vec<RecordId>,
     /// Whether anything is left out or shown by title only.
     pub truncated: bool,
+    /// Whether [`LoadView::last`] did not fit whole.
+    pub last_is_cut: bool,
 }
 
 /// Renders a load of at most `chars_max` characters and `tokens_max` tokens.
@@ -257,6 +259,7 @@ fn within(
         shown: shown(&entries, &page),
         whole: whole(&entries, &page),
         truncated: cut || view.part,
+        last_is_cut: false,
     })
 }
 
@@ -288,6 +291,7 @@ fn continued(
         shown: shown(&entries, &page),
         whole: whole(&entries, &page),
         truncated: page.next.is_some(),
+        last_is_cut: false,
     })
 }
 

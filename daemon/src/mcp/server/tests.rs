@@ -358,3 +358,12 @@ fn an_answer_too_long_for_a_line_is_cut_and_says_so() {
     let escaped = serde_json::to_string(&"\"".repeat(limits::ANSWER_BYTES_MAX)).unwrap();
     assert!(escaped.len() < anchord_proto::limits::LINE_BYTES_MAX);
 }
+
+#[test]
+fn a_remark_follows_a_text_but_not_json() {
+    let remark = || Some("A remark.".to_owned());
+    let text = ToolAnswer::from("[1] a list, but not JSON".to_owned());
+    let json = ToolAnswer { is_json: true, ..ToolAnswer::from("[1]".to_owned()) };
+    assert_eq!(blocks(text, remark()).len(), 1);
+    assert_eq!(blocks(json, remark()).len(), 2);
+}

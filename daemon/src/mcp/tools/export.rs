@@ -57,8 +57,9 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let id = view.project.as_ref().map(|project| project.id.to_string()).unwrap_or_default();
     let (memory, reader, now) = (Arc::clone(&view.memory), context.reader(), clock::now());
     let ids = view.item_ids();
+    let format = params.format;
     let rendering = run_blocking(move || {
-        let text = match params.format {
+        let text = match format {
             Format::Markdown => export::markdown(&memory, &name, now),
             Format::Zipmem => export::zipmem_state(&memory, &name, now).to_string(),
             Format::Compactor => {
@@ -73,7 +74,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         page(&text, params.cursor.as_deref(), tokens_max, memory.revision())
     });
     let (text, truncated) = rendering.await?;
-    Ok(ToolAnswer::from(text).truncated(truncated))
+    let is_json = format != Format::Markdown && !text.is_empty();
+    Ok(ToolAnswer { is_json, ..ToolAnswer::from(text).truncated(truncated) })
 }
 
 /// The room kept for the line that says how to continue, in characters and in tokens.

@@ -99,6 +99,9 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         project.mark_shown(load.notices_shown);
     }
     let memories = Memories { first: &view.memory, personal: Some(loading.personal_memory()) };
-    let answer = ToolAnswer::from(load.text).with_newest(memories, &load.shown);
+    let answer = ToolAnswer {
+        has_place_remark: !load.last_is_cut,
+        ..ToolAnswer::from(load.text).with_newest(memories, &load.shown)
+    };
     Ok(answer.truncated(load.truncated).with_rest(load.next, None))
 }

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::budgets::InForce;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::{Budgets, Context};
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -21,7 +22,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, _params: Params) -> Result<ToolAnswer, ToolError> {
     let view = context.view().await?;
     let memory = &view.memory;
     let totals = memory.totals();
@@ -75,7 +76,7 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
     }
     lines.extend(view.team(None).lines().map(str::to_owned));
     lines.extend(view.remark);
-    Ok(lines.join("\n"))
+    Ok(ToolAnswer { has_place_remark: true, ..lines.join("\n").into() })
 }
 
 /// Returns the size of each kind against its limit. Notes come first; kinds without records are

@@ -26,6 +26,8 @@ pub(super) struct Around {
     pub(super) framed: Room,
     /// The text after the records.
     pub(super) last: String,
+    /// Whether [`LoadView::last`] did not fit whole.
+    last_is_cut: bool,
 }
 
 impl Around {
@@ -52,9 +54,10 @@ impl Around {
             last.push_str(if ended.text.is_empty() { "" } else { "\n" });
             last.push_str(&ended.text);
         }
-        last.push_str(&cut_to(view.last, framed.percent(50), view.audience));
+        let fitting = cut_to(view.last, framed.percent(50), view.audience);
+        last.push_str(&fitting);
         last.push_str(if view.part { PART } else { "" });
-        Self { staged, personal, rules, framed, last }
+        Self { staged, personal, rules, framed, last, last_is_cut: fitting != view.last }
     }
 
     /// Renders a load whose records take at most `room`.
@@ -72,6 +75,7 @@ impl Around {
         };
         let mut load = within(memory, view, inner, room, room_max)?;
         load.text.push_str(&self.last);
+        load.last_is_cut = self.last_is_cut;
         load.shown.extend(self.personal.shown.iter().copied());
         load.whole.extend(self.personal.in_full.iter().copied());
         Ok(load)

@@ -318,12 +318,15 @@ fn a_load_above_the_soft_limit_asks_for_tidying() {
 fn a_long_tail_is_cut_and_says_how_to_see_the_rest() {
     let least = limits::LOAD_TOKENS_MIN;
     let asked = Asked { last: &LONG, tokens_max: Some(least), ..Asked::default() };
-    let text = loaded(&some_memory(), &asked).text;
+    let load = loaded(&some_memory(), &asked);
+    assert!(load.last_is_cut);
+    let text = load.text;
     assert!(text.ends_with("…\nCut to fit. The rest: memory_status {}.\n"), "{text}");
     assert!(text.contains("\n## Sessions\n") && text.contains("2 lessons 🦀"), "{text}");
     assert!(crate::tokens::count(&text) <= least, "{text}");
     let short = Asked { last: "Staged by you: 1 lesson.\n", ..asked };
-    assert!(loaded(&some_memory(), &short).text.ends_with("\nStaged by you: 1 lesson.\n"));
+    let load = loaded(&some_memory(), &short);
+    assert!(!load.last_is_cut && load.text.ends_with("\nStaged by you: 1 lesson.\n"));
 }
 
 #[test]
