@@ -14,47 +14,25 @@ use crate::api::{
 use crate::bounded_fs;
 use crate::clock;
 use crate::limits;
-use crate::mcp::{Called, ToolAnswer, ToolError, ToolService, call_by_name, internal_text};
+use crate::mcp::{Called, Reach, ToolAnswer, ToolError, ToolService, call_by_name, internal_text};
 use crate::project::OpenProject;
 use crate::project::history::{HistoryError, Moment, PastMemory};
 use crate::retrieval_log::{COMMAND_LINE, Start};
 use crate::secrets;
 use crate::sessions::{Session, SessionLocation, SessionService};
 
-/// Tools whose work belongs to a session that continues after the call.
-const OF_SESSIONS: [&str; 2] = ["memory_checkpoint", "memory_save"];
-
-/// Tools that work on the user's own memory as they do on a project's.
-const OF_USER: [&str; 13] = [
-    "memory_load",
-    "memory_note",
-    "memory_search",
-    "memory_get",
-    "memory_list",
-    "memory_update",
-    "memory_forget",
-    "memory_compact",
-    "memory_export",
-    "memory_history",
-    "memory_diff",
-    "memory_rollback",
-    "memory_approve",
-];
-
-/// Tools that can read an earlier memory.
-const OF_PAST: [&str; 2] = ["memory_load", "memory_search"];
-
 /// Runs a tool.
 pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> Answer<ToolReply> {
     let ToolParams { project, tool, arguments, typed, at } = params;
-    if OF_SESSIONS.contains(&tool.as_str()) {
+    let reach = tools.reach(&tool);
+    if reach == Some(Reach::Session) {
         return Err(ErrorReply {
             code: ErrorCode::BadRequest,
             error: format!("{tool} is for sessions, and a command is not one"),
             action: Some("`anchord note` and `anchord add` store something at once".to_owned()),
         });
     }
-    let is_of_user = OF_USER.contains(&tool.as_str());
+    let is_of_user = matches!(reach, Some(Reach::User | Reach::Past));
     if project == api::USER && !is_of_user {
         return Err(ErrorReply {
             code: ErrorCode::BadRequest,
@@ -71,7 +49,14 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
     let mut session = Session::ephemeral(COMMAND_LINE, place);
     let mut as_of = None;
     if let Some(at) = at {
-        let past = past(&tools.sessions, &session, &tool, &at).await?;
+        if reach != Some(Reach::Past) {
+            return Err(ErrorReply {
+                code: ErrorCode::BadRequest,
+                error: format!("{tool} does not read an earlier memory"),
+                action: None,
+            });
+        }
+        let past = past(&tools.sessions, &session, &at).await?;
         as_of = Some(AsOf { revision: past.memory.revision(), committed: past.committed });
         session = session.in_past(past);
     }
@@ -127,16 +112,8 @@ fn reply(answer: ToolAnswer) -> ToolReply {
 }
 
 /// Reads the memory of a session as it was at a moment: a revision or a time.
-async fn past(
-    service: &SessionService,
-    session: &Session,
-    tool: &str,
-    at: &str,
-) -> Answer<PastMemory> {
+async fn past(service: &SessionService, session: &Session, at: &str) -> Answer<PastMemory> {
     let refused = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
-    if !OF_PAST.contains(&tool) {
-        return Err(refused(format!("{tool} does not read an earlier memory")));
-    }
     let (at, now) = (at.trim(), clock::now());
     let moment = match at.parse() {
         Ok(revision) => Moment::Revision(Revision(revision)),

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::{Audience, RecordId};
-use anchord_proto::hello::ToolSet;
 use futures::FutureExt;
 use serde_json::{Map, Value};
 use tracing::Instrument;
@@ -17,7 +16,6 @@ use super::error::{ToolError, defused};
 use super::input::UnknownFields;
 use super::service::ToolService;
 use super::tool::ToolSpec;
-use super::tools;
 use crate::clock;
 use crate::retrieval_log::Retrieval;
 use crate::secrets::{self, Removed};
@@ -244,8 +242,7 @@ pub(crate) async fn call_by_name(
     arguments: Map<String, Value>,
     audience: Audience,
 ) -> Option<Called> {
-    let tools = service.tools(ToolSet::All);
-    let spec = tools.get(tool).cloned().or_else(|| tools::of_commands(tool))?;
+    let spec = service.tool(tool)?;
     Some(call(service, session, &spec, arguments, None, audience).await)
 }
 

@@ -19,4 +19,5 @@ pub(crate) use calls::{Called, call_by_name, internal_text};
 pub(crate) use error::ToolError;
 pub(crate) use server::serve;
 pub(crate) use service::ToolService;
+pub(crate) use tool::Reach;
 pub(crate) use tools::brief;

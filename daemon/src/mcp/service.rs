@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use anchord_proto::hello::ToolSet;
 
-use super::tools::ToolList;
+use super::tool::{Reach, ToolSpec};
+use super::tools::{self, ToolList};
 use crate::merging::MergeService;
 use crate::metrics::Metrics;
 use crate::outlines::OutlineService;
@@ -42,6 +43,17 @@ impl ToolService {
         let at = ToolSet::ALL.iter().position(|each| *each == set).unwrap_or_default();
         let [default, ..] = &self.tools;
         Arc::clone(self.tools.get(at).unwrap_or(default))
+    }
+
+    /// Returns a tool of the set `all`, or one that only commands have.
+    pub(super) fn tool(&self, name: &str) -> Option<ToolSpec> {
+        let tools = self.tools(ToolSet::All);
+        tools.get(name).cloned().or_else(|| tools::of_commands(name))
+    }
+
+    /// Returns the memories that a command may use a tool on; `None` if there is no such tool.
+    pub(crate) fn reach(&self, tool: &str) -> Option<Reach> {
+        self.tool(tool)?.reach
     }
 
     /// Returns the metrics.

@@ -27,6 +27,8 @@ pub(crate) struct ToolSpec {
     pub(crate) names_unknown: bool,
     /// Another name under which it answers.
     alias: Option<&'static str>,
+    /// The memories that a command may use it on; `None` for a tool that no command needs.
+    pub(super) reach: Option<Reach>,
     run: Run,
 }
 
@@ -44,6 +46,19 @@ pub(crate) enum Effect {
     Adds,
     /// The tool takes something out of sight.
     Removes,
+}
+
+/// The memories that a command may use a tool on. Each reaches what the one before does, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// None. The tool's work belongs to a session that continues after the call.
+    Session,
+    /// A project's memory.
+    Project,
+    /// The user's own memory.
+    User,
+    /// The memory as it was at an earlier moment.
+    Past,
 }
 
 impl ToolSpec {
@@ -95,8 +110,15 @@ impl ToolSpec {
             stages: false,
             names_unknown: true,
             alias: None,
+            reach: None,
             run,
         }
+    }
+
+    /// Sets the memories that a command may use the tool on.
+    #[must_use]
+    pub(super) fn reaching(self, reach: Reach) -> Self {
+        Self { reach: Some(reach), ..self }
     }
 
     /// Gives a tool another name, under which it answers without being listed.

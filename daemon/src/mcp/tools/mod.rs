@@ -40,14 +40,56 @@ use rmcp::model::Tool;
 use sha2::{Digest, Sha256};
 
 use super::error::Mistake;
-use super::tool::ToolSpec;
+use super::tool::{Reach, ToolSpec};
 
 /// Finds a tool that only commands have. Agents stage and save. People write at once, correct what
 /// is stored, compare revisions, and ask why something is shown.
 pub(super) fn of_commands(name: &str) -> Option<ToolSpec> {
-    let specs = [add::spec, difference::spec, rewrite::spec, why::spec];
-    let of_rules = [rules::list, rules::stand, rules::approve];
-    specs.into_iter().chain(of_rules).map(|spec| spec()).find(|spec| spec.definition.name == name)
+    let tools = [
+        (add::spec(), Reach::Project),
+        (difference::spec(), Reach::User),
+        (rewrite::spec(), Reach::Project),
+        (why::spec(), Reach::Project),
+        (rules::list(), Reach::Project),
+        (rules::stand(), Reach::Project),
+        (rules::approve(), Reach::User),
+    ];
+    reaching(tools).find(|spec| spec.definition.name == name)
+}
+
+/// Returns the tools of ours that agents get by default, and what a command reaches with each.
+fn default() -> Vec<(ToolSpec, Reach)> {
+    vec![
+        (load::spec(), Reach::Past),
+        (checkpoint::spec(), Reach::Session),
+        (save::spec(), Reach::Session),
+        (note::spec(), Reach::User),
+        (search::spec(), Reach::Past),
+        (get::spec(), Reach::User),
+        (update::spec(), Reach::User),
+        (forget::spec(), Reach::User),
+        (status::spec(), Reach::Project),
+    ]
+}
+
+/// Returns the tools that only the set `all` adds, and what a command reaches with each.
+fn rest() -> Vec<(ToolSpec, Reach)> {
+    vec![
+        (list::spec(), Reach::User),
+        (topic::spec(), Reach::Project),
+        (outline::spec(), Reach::Project),
+        (compact::spec(), Reach::User),
+        (history::spec(), Reach::User),
+        (rollback::spec(), Reach::User),
+        (configure::spec(), Reach::Project),
+        (export::spec(), Reach::User),
+        (rules::check(), Reach::Project),
+        (rules::set(), Reach::Project),
+    ]
+}
+
+fn reaching(tools: impl IntoIterator<Item = (ToolSpec, Reach)>) -> impl Iterator<Item = ToolSpec> {
+    tools.into_iter().map(|(spec, reach)| spec.reaching(reach))
 }
 
 /// The tools of one set, built once and shared by every connection that uses the set.
@@ -60,36 +102,9 @@ pub(crate) struct ToolList {
 impl ToolList {
     /// Returns the tools of a set. The list depends only on the set and the build.
     pub(crate) fn new(set: ToolSet) -> Self {
-        let default = || {
-            vec![
-                load::spec(),
-                checkpoint::spec(),
-                save::spec(),
-                note::spec(),
-                search::spec(),
-                get::spec(),
-                update::spec(),
-                forget::spec(),
-                status::spec(),
-            ]
-        };
-        let rest = || {
-            vec![
-                list::spec(),
-                topic::spec(),
-                outline::spec(),
-                compact::spec(),
-                history::spec(),
-                rollback::spec(),
-                configure::spec(),
-                export::spec(),
-                rules::check(),
-                rules::set(),
-            ]
-        };
-        let tools = match set {
-            ToolSet::Default => default(),
-            ToolSet::All => [default(), rest()].concat(),
+        let tools: Vec<ToolSpec> = match set {
+            ToolSet::Default => reaching(default()).collect(),
+            ToolSet::All => reaching([default(), rest()].concat()).collect(),
             ToolSet::Zipmem => zipmem::specs(),
             ToolSet::Compactor => compactor::specs(),
             ToolSet::InfiniteContext => infinite_context::specs(),
