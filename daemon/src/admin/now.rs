@@ -96,8 +96,7 @@ fn waits(
     approvals: &[WaitingApproval],
 ) -> Option<Waits> {
     if let Some(own) = queued.into_iter().find(|queued| *queued.session.0 == *session.id) {
-        let behind = own.behind.iter().filter(|other| !other.0.is_empty());
-        let behind = behind.map(ToString::to_string).collect();
+        let behind = own.behind.iter().map(ToString::to_string).collect();
         return Some(Waits::Writer { jobs: own.jobs, behind });
     }
     let own = approvals.iter().filter(|waiting| waiting.session == session.id);

@@ -1,8 +1,8 @@
 //! A bounded queue that serves sessions in turn, so that none can starve another.
 //!
-//! Each session has a lane of its own. A full lane makes that session wait and, after a while,
-//! fails with busy; the other sessions do not notice. The consumer is one thread that takes batches
-//! round-robin.
+//! Each session has a lane of its own, and so has the daemon. A full lane makes that session wait
+//! and, after a while, fails with busy; the other sessions do not notice. The consumer is one
+//! thread that takes batches round-robin.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -36,6 +36,24 @@ pub(crate) enum NotQueued {
     Closed,
 }
 
+/// The part of the queue whose jobs keep their order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Lane {
+    /// The jobs of a session.
+    Session(SessionId),
+    /// The jobs of the daemon itself.
+    Daemon,
+}
+
+impl Lane {
+    fn session(&self) -> Option<&SessionId> {
+        match self {
+            Self::Session(session) => Some(session),
+            Self::Daemon => None,
+        }
+    }
+}
+
 /// The queue; one for each open store.
 #[derive(Debug)]
 pub(crate) struct FairQueue<T> {
@@ -46,11 +64,11 @@ pub(crate) struct FairQueue<T> {
 
 #[derive(Debug)]
 struct Lanes<T> {
-    by_session: HashMap<SessionId, VecDeque<T>>,
-    /// Sessions with something queued, in the order in which they are served.
-    turn: VecDeque<SessionId>,
-    /// Sessions of the batch that was taken last.
-    served: Vec<SessionId>,
+    jobs: HashMap<Lane, VecDeque<T>>,
+    /// Lanes with something queued, in the order in which they are served.
+    turn: VecDeque<Lane>,
+    /// Lanes of the batch that was taken last.
+    served: Vec<Lane>,
     /// Whether the consumer has something else to do.
     nudged: bool,
     closed: bool,
@@ -59,7 +77,7 @@ struct Lanes<T> {
 /// A session whose jobs wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedSession {
-    /// The session; an empty id for the daemon's own jobs.
+    /// The session.
     pub session: SessionId,
     /// The number of its waiting jobs.
     pub jobs: usize,
@@ -73,7 +91,7 @@ impl<T> FairQueue<T> {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             lanes: Mutex::new(Lanes {
-                by_session: HashMap::new(),
+                jobs: HashMap::new(),
                 turn: VecDeque::new(),
                 served: Vec::new(),
                 nudged: false,
@@ -84,15 +102,15 @@ impl<T> FairQueue<T> {
         })
     }
 
-    /// Queues a job in its session's lane, waiting while the lane is full.
-    pub(crate) async fn push(&self, session: &SessionId, job: T) -> Result<(), NotQueued> {
+    /// Queues a job in its lane, waiting while the lane is full.
+    pub(crate) async fn push(&self, lane: &Lane, job: T) -> Result<(), NotQueued> {
         let mut job = Some(job);
         let waited = tokio::time::timeout(limits::QUEUE_WAIT_MAX, async {
             loop {
                 let emptied = self.emptied.notified();
                 tokio::pin!(emptied);
                 emptied.as_mut().enable();
-                if let Some(result) = self.offer(session, &mut job) {
+                if let Some(result) = self.offer(lane, &mut job) {
                     return result;
                 }
                 emptied.await;
@@ -102,19 +120,19 @@ impl<T> FairQueue<T> {
         waited.unwrap_or(Err(NotQueued::Busy))
     }
 
-    fn offer(&self, session: &SessionId, job: &mut Option<T>) -> Option<Result<(), NotQueued>> {
+    fn offer(&self, lane: &Lane, job: &mut Option<T>) -> Option<Result<(), NotQueued>> {
         let mut lanes = self.lanes.lock();
         if lanes.closed {
             return Some(Err(NotQueued::Closed));
         }
-        let lane = lanes.by_session.entry(session.clone()).or_default();
-        if lane.len() >= limits::QUEUE_LANE_JOBS_MAX {
+        let jobs = lanes.jobs.entry(lane.clone()).or_default();
+        if jobs.len() >= limits::QUEUE_LANE_JOBS_MAX {
             return None;
         }
-        let was_empty = lane.is_empty();
-        lane.extend(job.take());
+        let was_empty = jobs.is_empty();
+        jobs.extend(job.take());
         if was_empty {
-            lanes.turn.push_back(session.clone());
+            lanes.turn.push_back(lane.clone());
         }
         drop(lanes);
         self.filled.notify_one();
@@ -127,7 +145,7 @@ impl<T> FairQueue<T> {
         self.filled.notify_one();
     }
 
-    /// Takes up to `jobs_max` jobs, one of each session in turn. Blocks for up to `idle`.
+    /// Takes up to `jobs_max` jobs, one of each lane in turn. Blocks for up to `idle`.
     pub(crate) fn take(&self, jobs_max: usize, idle: Duration) -> Taken<T> {
         let mut lanes = self.lanes.lock();
         let is_idle =
@@ -137,17 +155,17 @@ impl<T> FairQueue<T> {
         let nudged = std::mem::take(&mut lanes.nudged);
         lanes.served.clear();
         while batch.len() < jobs_max
-            && let Some(session) = lanes.turn.pop_front()
+            && let Some(lane) = lanes.turn.pop_front()
         {
-            let Some(lane) = lanes.by_session.get_mut(&session) else { continue };
-            batch.extend(lane.pop_front());
-            if lane.is_empty() {
-                lanes.by_session.remove(&session);
+            let Some(jobs) = lanes.jobs.get_mut(&lane) else { continue };
+            batch.extend(jobs.pop_front());
+            if jobs.is_empty() {
+                lanes.jobs.remove(&lane);
             } else {
-                lanes.turn.push_back(session.clone());
+                lanes.turn.push_back(lane.clone());
             }
-            if !lanes.served.contains(&session) {
-                lanes.served.push(session);
+            if !lanes.served.contains(&lane) {
+                lanes.served.push(lane);
             }
         }
         let closed = lanes.closed;
@@ -178,16 +196,18 @@ impl<T> FairQueue<T> {
 
     /// Returns the number of waiting jobs.
     pub(crate) fn len(&self) -> usize {
-        self.lanes.lock().by_session.values().map(VecDeque::len).sum()
+        self.lanes.lock().jobs.values().map(VecDeque::len).sum()
     }
 
     /// Returns the sessions whose jobs wait, in the order in which they are served.
     pub(crate) fn queued(&self) -> Vec<QueuedSession> {
         let lanes = self.lanes.lock();
-        let mut behind = lanes.served.clone();
+        let mut behind: Vec<SessionId> =
+            lanes.served.iter().filter_map(Lane::session).cloned().collect();
         let mut queued = Vec::with_capacity(lanes.turn.len());
-        for session in &lanes.turn {
-            let jobs = lanes.by_session.get(session).map_or(0, VecDeque::len);
+        for lane in &lanes.turn {
+            let Some(session) = lane.session() else { continue };
+            let jobs = lanes.jobs.get(lane).map_or(0, VecDeque::len);
             let others = behind.iter().filter(|other| *other != session).cloned();
             queued.push(QueuedSession { session: session.clone(), jobs, behind: others.collect() });
             behind.push(session.clone());

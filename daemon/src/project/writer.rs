@@ -13,7 +13,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::oneshot;
 
 use super::batch::{Batch, Waiting};
-use super::queue::{FairQueue, NotQueued, QueuedSession, Taken};
+use super::queue::{FairQueue, Lane, NotQueued, QueuedSession, Taken};
 use super::team_link::{Flights, TeamLink, TeamLook, TeamSignal, TeamStatus};
 use super::write::{Operation, Outcome, Typed, Write, WriteCommand, WriteError, Written};
 use crate::store::limits::{SETTLE_AFTER, SETTLE_BYTES};
@@ -164,7 +164,7 @@ impl<M: StateMachine> WriterHandle<M> {
         command: WriteCommand<M, O>,
     ) -> Result<Written<M, O>, WriteError> {
         let (answer, answered) = oneshot::channel();
-        let lane = session.clone().unwrap_or_else(|| SessionId::new(""));
+        let lane = session.clone().map_or(Lane::Daemon, Lane::Session);
         let command = Box::new(Typed { command, decided: None, answer });
         let operation = operation.into();
         let arrived = clock::start();
@@ -184,11 +184,11 @@ impl<M: StateMachine> WriterHandle<M> {
             // The caller may have gone; then nobody wants the answer.
             let _ = answer.send(found.map_err(|_panic| WriteError::Internal));
         }));
-        self.push(&SessionId::new(""), job).await?;
+        self.push(&Lane::Daemon, job).await?;
         answered.await.unwrap_or(Err(WriteError::Closed))
     }
 
-    async fn push(&self, lane: &SessionId, job: Job<M>) -> Result<(), WriteError> {
+    async fn push(&self, lane: &Lane, job: Job<M>) -> Result<(), WriteError> {
         self.queue.push(lane, job).await.map_err(|refused| match refused {
             NotQueued::Busy => WriteError::Busy,
             NotQueued::Closed => WriteError::Closed,

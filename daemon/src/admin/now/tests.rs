@@ -118,7 +118,7 @@ fn a_session_in_the_queue_names_those_before_it() {
     let id = |id: &str| SessionId::new(id);
     let queued = vec![
         QueuedSession { session: id("a"), jobs: 1, behind: Vec::new() },
-        QueuedSession { session: id("b"), jobs: 2, behind: vec![id(""), id("a")] },
+        QueuedSession { session: id("b"), jobs: 2, behind: vec![id("a")] },
     ];
     let behind = vec!["a".to_owned()];
     assert_eq!(waits(&session, queued, &[]), Some(Waits::Writer { jobs: 2, behind }));

@@ -8,8 +8,8 @@ use super::*;
 
 type Job = (&'static str, usize);
 
-fn session(name: &str) -> SessionId {
-    SessionId::new(name)
+fn session(name: &str) -> Lane {
+    Lane::Session(SessionId::new(name))
 }
 
 async fn fill(queue: &FairQueue<Job>, name: &'static str, jobs: usize) {
@@ -133,9 +133,14 @@ fn an_empty_queue_reports_idle_after_the_timeout() {
 #[tokio::test]
 async fn those_who_wait_are_told_who_is_before_them() {
     let queue = FairQueue::new();
-    let id = |name: &str| SessionId::new(name);
-    for (session, job) in [("a", 1), ("b", 2), ("b", 3), ("c", 4)] {
-        queue.push(&id(session), job).await.unwrap();
+    for (lane, job) in [
+        (session("a"), 1),
+        (session("b"), 2),
+        (session("b"), 3),
+        (Lane::Daemon, 4),
+        (session("c"), 5),
+    ] {
+        queue.push(&lane, job).await.unwrap();
     }
     let Taken::Batch(batch) = queue.take(1, Duration::ZERO) else { panic!("a job waits") };
     assert_eq!(batch, [1]);
