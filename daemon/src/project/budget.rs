@@ -10,7 +10,7 @@ use std::time::Duration;
 use anchord_memory::render::FullOfPinned;
 use anchord_memory::{
     Accesses, Budget, Change, CompactionOutcome, CompactionPlan, Formula, Memory, NearDuplicates,
-    Pool, Reader, Record, RecordId, Scoring, SessionId, limits, plan_compaction,
+    Pool, Reader, RecordId, Scoring, SessionId, limits, plan_compaction,
 };
 
 use super::{OpenProject, Operation, WriteCommand, WriteError, Written};
@@ -83,22 +83,9 @@ impl<'a> BudgetKeeper<'a> {
         let own = self.own.as_ref().map(|own| Pool::Own(own.reader.clone()));
         let mut all = Vec::new();
         for pool in [Pool::Project].into_iter().chain(own) {
-            let budget = self.in_force(&project.memory(), &pool).budget;
-            let is_exceeded = || budget.is_exceeded(pool.used(&project.memory()));
-            if !is_exceeded() {
-                continue;
-            }
-            // If several sessions exceed the shared budget at once, one of them compacts for all.
-            let (mut turn, mut afresh) = (None, NearDuplicates::default());
-            if matches!(pool, Pool::Project) {
-                turn = project.compaction_turn().await;
-                if turn.is_none() || !is_exceeded() {
-                    continue;
-                }
-            }
-            let near = turn.as_deref_mut().unwrap_or(&mut afresh);
-            match self.bring_down(project, pool, &written, near).await {
-                Ok(compacted) => {
+            match self.keep_pool(project, pool, &written).await {
+                Ok(None) => {}
+                Ok(Some(compacted)) => {
                     let set_aside = compacted.outcome.set_aside();
                     tracing::info!(project = %project.id, session = %self.session, ?set_aside, "compacted");
                     all.push(compacted);
@@ -111,6 +98,30 @@ impl<'a> BudgetKeeper<'a> {
         all
     }
 
+    /// Compacts one pool. Returns `None` if it is within its budget, or if another session compacts
+    /// it.
+    async fn keep_pool(
+        &self,
+        project: &OpenProject,
+        pool: Pool,
+        written: &WriteSet,
+    ) -> Result<Option<Compacted>, WriteError> {
+        if !self.is_exceeded(project, &pool) {
+            return Ok(None);
+        }
+        if matches!(pool, Pool::Own(_)) {
+            let mut afresh = NearDuplicates::default();
+            return self.bring_down(project, pool, written, &mut afresh).await.map(Some);
+        }
+        // If several sessions exceed the shared budget at once, one of them compacts for all.
+        let Some(mut turn) = project.compaction_turn().await else { return Ok(None) };
+        if !self.is_exceeded(project, &pool) {
+            return Ok(None);
+        }
+        self.bring_down(project, pool, written, &mut turn).await.map(Some)
+    }
+
+    /// Plans and carries out the compaction of a pool. `near` is as for [`plan`].
     async fn bring_down(
         &self,
         project: &OpenProject,
@@ -118,44 +129,59 @@ impl<'a> BudgetKeeper<'a> {
         written: &WriteSet,
         near: &mut NearDuplicates,
     ) -> Result<Compacted, WriteError> {
-        let begins = !self.is_full_of_pinned(&written.before, &pool);
         let memory = project.memory();
         let budget = self.in_force(&memory, &pool).budget;
-        let pinned = pool.pinned(&memory);
-        let own = written.records.iter().filter_map(|id| memory.record(*id));
-        let own: Vec<Arc<Record>> =
-            own.filter(|record| record.state.is_active() && pool.has(record)).cloned().collect();
-        let tokens = budget.share(budget.to);
+        let shortage = self.shortage(&memory, &pool, written);
         let formula = formula(&pool, budget, self.own.as_ref().map(|own| &own.holder));
-        let target = PoolTarget { pool, tokens, spare: written.records.clone(), formula };
+        let (tokens, spare) = (budget.share(budget.to), written.records.clone());
+        let target = PoolTarget { pool, tokens, spare, formula };
         let plan = plan(self.config, memory, project.accesses(), target, near).await;
-        let (outcome, append) = if plan.is_empty() {
-            (CompactionOutcome::default(), None)
-        } else {
-            let rounds = plan.rounds(&project.memory(), limits::COMPACTION_COMMIT_BYTES_MAX);
-            let write = |command| {
-                project.owner.write(
-                    Some(self.session.clone()),
-                    None,
-                    Operation::staying("compact"),
-                    command,
-                )
-            };
-            carry_out(rounds, write).await?
-        };
-        let full = (pinned > tokens && (begins || !own.is_empty())).then(|| {
-            let others = own.iter().filter(|record| !record.pinned).map(|record| record.id);
-            let set_aside: BTreeSet<RecordId> = outcome.set_aside().into_iter().collect();
-            let (archived, stays) = others.partition(|id| set_aside.contains(id));
-            FullOfPinned { pinned, stays, archived }
-        });
+        let (outcome, append) = self.commit(project, plan).await?;
+        let full = shortage.map(|shortage| shortage.after(&outcome));
         Ok(Compacted { budget, outcome, full, append })
     }
 
-    /// Returns whether pinned notes take more of a budget than a compaction comes down to.
-    fn is_full_of_pinned(&self, memory: &Memory, pool: &Pool) -> bool {
+    /// Carries out a plan in the session's name. Returns the outcome, and the time that the journal
+    /// took.
+    async fn commit(
+        &self,
+        project: &OpenProject,
+        plan: CompactionPlan,
+    ) -> Result<(CompactionOutcome, Option<Duration>), WriteError> {
+        if plan.is_empty() {
+            return Ok((CompactionOutcome::default(), None));
+        }
+        let rounds = plan.rounds(&project.memory(), limits::COMPACTION_COMMIT_BYTES_MAX);
+        let operation = Operation::staying("compact");
+        let write =
+            |command| project.owner.write(Some(self.session.clone()), None, operation, command);
+        carry_out(rounds, write).await
+    }
+
+    /// Returns the shortage that pinned notes cause in a pool, if the writer should know of it.
+    fn shortage(&self, memory: &Memory, pool: &Pool, written: &WriteSet) -> Option<Shortage> {
+        let pinned = self.pinned_above_target(memory, pool)?;
+        let begins = self.pinned_above_target(&written.before, pool).is_none();
+        let records = written.records.iter().filter_map(|id| memory.record(*id));
+        let of_pool: Vec<_> =
+            records.filter(|record| record.state.is_active() && pool.has(record)).collect();
+        if !begins && of_pool.is_empty() {
+            return None;
+        }
+        let unpinned = of_pool.into_iter().filter(|record| !record.pinned);
+        Some(Shortage { pinned, unpinned: unpinned.map(|record| record.id).collect() })
+    }
+
+    /// Returns the tokens of a pool's pinned notes if they take more than a compaction comes down
+    /// to.
+    fn pinned_above_target(&self, memory: &Memory, pool: &Pool) -> Option<u64> {
         let budget = self.in_force(memory, pool).budget;
-        pool.pinned(memory) > budget.share(budget.to)
+        Some(pool.pinned(memory)).filter(|pinned| *pinned > budget.share(budget.to))
+    }
+
+    fn is_exceeded(&self, project: &OpenProject, pool: &Pool) -> bool {
+        let memory = project.memory();
+        self.in_force(&memory, pool).budget.is_exceeded(pool.used(&memory))
     }
 
     fn in_force(&self, memory: &Memory, pool: &Pool) -> InForce {
@@ -163,6 +189,24 @@ impl<'a> BudgetKeeper<'a> {
             (Pool::Own(_), Some(own)) => budgets::session(memory, self.config, &own.holder),
             _ => budgets::project(memory, self.config),
         }
+    }
+}
+
+/// Pinned notes that leave too little room in a pool.
+#[derive(Debug)]
+struct Shortage {
+    /// The tokens of the pinned notes.
+    pinned: u64,
+    /// The notes of the write in this pool that are not pinned.
+    unpinned: Vec<RecordId>,
+}
+
+impl Shortage {
+    /// Returns what the writer should know once the pool is compacted.
+    fn after(self, outcome: &CompactionOutcome) -> FullOfPinned {
+        let set_aside: BTreeSet<RecordId> = outcome.set_aside().into_iter().collect();
+        let (archived, stays) = self.unpinned.into_iter().partition(|id| set_aside.contains(id));
+        FullOfPinned { pinned: self.pinned, stays, archived }
     }
 }
 
