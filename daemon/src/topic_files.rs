@@ -265,8 +265,7 @@ async fn take_in(
             overview: written(&mut edited.overview, &here.overview, overview),
             architecture: written(&mut edited.architecture, &here.architecture, architecture),
         };
-        let plan = plan_edited_topic(memory, &name, &edited, written_here, &by)
-            .map_err(|refusal| refusal.to_string())?;
+        let plan = plan_edited_topic(memory, &name, &edited, written_here, &by)?;
         for remark in &plan.outcome {
             tracing::warn!(topic = name, remark, "a text of an edited topic is not taken in");
         }

@@ -85,8 +85,8 @@ pub(crate) async fn end_merge(service: &AdminService, params: MergeParams) -> An
     );
     let decide: WriteCommand<Memory, BriefOutcome> = Arc::new(move |memory, now| {
         let by = Provenance { time: now, ..by.clone() };
-        let plan = plan_brief(memory, &by, Staged::default(), Some(&merge));
-        plan.map(Transition::from).map_err(|refusal| refusal.to_string())
+        let plan = plan_brief(memory, &by, Staged::default(), Some(&merge))?;
+        Ok(Transition::from(plan))
     });
     let written = project.owner.write(None, None, OPERATION, decide).await.map_err(write_error)?;
     Ok(match written.outcome.merge {

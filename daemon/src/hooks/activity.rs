@@ -66,8 +66,8 @@ impl HookCall<'_> {
         }
         let session = Arc::clone(&self.session);
         let command: WriteCommand<Memory> = Arc::new(move |memory, now| {
-            let changes = history(memory, &session.provenance(now), &key, line.as_deref());
-            Ok(Transition::silent(changes.map_err(|refusal| refusal.to_string())?))
+            let changes = history(memory, &session.provenance(now), &key, line.as_deref())?;
+            Ok(Transition::silent(changes))
         });
         let operation = Operation::staying("thread");
         self.session.write(&self.service.sessions, None, operation, command).await?;

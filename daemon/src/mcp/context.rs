@@ -44,7 +44,9 @@ pub(crate) struct Context {
 /// Words the failure of an operation. An agent is told what needs no database of a team.
 fn failed(operation: &'static str, error: BindError, audience: &Audience) -> ToolError {
     match error {
-        BindError::Write(WriteError::Refused(why)) => ToolError::failed(operation, why),
+        BindError::Write(WriteError::Refused(why)) => {
+            ToolError::failed(operation, why.worded(audience))
+        }
         BindError::Write(WriteError::NotSaved(why))
             if *audience == Audience::Agent && matches!(*why, StoreError::TeamAway { .. }) =>
         {

@@ -100,11 +100,12 @@ impl From<WriteError> for ToolError {
     fn from(error: WriteError) -> Self {
         match error {
             WriteError::Unreadable(_) | WriteError::Internal => Self::Internal(error.to_string()),
-            WriteError::Refused(text) => Self::caller(text),
             WriteError::NotSaved(why) if why.is_damage() => Self::Damaged(why.to_string()),
-            WriteError::Busy | WriteError::NotSaved(_) | WriteError::Closed | WriteError::Stale => {
-                Self::caller(error.to_string())
-            }
+            WriteError::Refused(_)
+            | WriteError::Busy
+            | WriteError::NotSaved(_)
+            | WriteError::Closed
+            | WriteError::Stale => Self::caller(error.to_string()),
         }
     }
 }

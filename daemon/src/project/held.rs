@@ -22,8 +22,7 @@ pub(crate) fn releasing(
     told_by: ToldBy,
 ) -> WriteCommand<Memory, Reply<SaveOutcome>> {
     Arc::new(move |memory, _| {
-        let plan = plan_release(memory, &key, archive.as_ref(), told_by);
-        let plan = plan.map_err(|refusal| refusal.to_string())?;
+        let plan = plan_release(memory, &key, archive.as_ref(), told_by)?;
         let outcome = match plan.outcome {
             Released::Save(outcome) => Reply::Outcome(*outcome),
             Released::End(left) => Reply::Words(left),
@@ -146,7 +145,7 @@ impl OpenProject {
                 // revision, and is staged to be judged against that.
                 Err(WriteError::Refused(why)) => {
                     if self.memory().held_as(&key).is_some() {
-                        self.tell(&held.session, render::save_refused_later(&why));
+                        self.tell(&held.session, render::save_refused_later(&why.to_string()));
                     }
                     self.restage(&key).await?;
                 }

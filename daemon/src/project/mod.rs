@@ -38,7 +38,9 @@ use renumbered::Renumbered;
 pub(crate) use renumbered::{StepBack, stepped_back_after, untold};
 pub(crate) use service::ProjectService;
 pub use team_link::{TeamLink, TeamLook, TeamStatus, Untaken};
-pub use write::{Operation, Outcome, Reply, Transition, WriteCommand, WriteError, Written};
+pub use write::{
+    CommandError, Operation, Outcome, Reply, Transition, WriteCommand, WriteError, Written,
+};
 pub use writer::WriterHandle;
 
 use crate::blocking::{join_or_resume_panic, run_blocking};

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anchord_memory::{Change, Plan, SessionId, Timestamp};
+use anchord_memory::{Audience, Change, Plan, Refusal, SessionId, Timestamp};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -60,10 +60,37 @@ impl<O> Reply<O> {
     }
 }
 
+/// The reason for which a command decides to write nothing.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum CommandError {
+    /// The caller made a mistake, or expected another state.
+    #[error("{0}")]
+    Refused(Box<Refusal>),
+    /// The command only asks for the answer to an earlier call, and there is none.
+    #[error("the call was not answered before")]
+    NotAnswered,
+}
+
+impl CommandError {
+    /// Returns the reason in the words for a reader. Those of `Display` are for agents.
+    pub fn worded(&self, audience: &Audience) -> String {
+        match self {
+            Self::Refused(refusal) => refusal.worded(audience),
+            Self::NotAnswered => self.to_string(),
+        }
+    }
+}
+
+impl From<Refusal> for CommandError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
+}
+
 /// A command that reads the newest state and the time, and decides. It decides again if another
-/// writer was faster. Its error is for the caller to read.
+/// writer was faster.
 pub type WriteCommand<M, O = ()> = Arc<
-    dyn Fn(&M, Timestamp) -> Result<Transition<<M as StateMachine>::Change, O>, String>
+    dyn Fn(&M, Timestamp) -> Result<Transition<<M as StateMachine>::Change, O>, CommandError>
         + Send
         + Sync,
 >;
@@ -84,9 +111,9 @@ pub struct Written<M: StateMachine, O> {
 /// The reason nothing was written.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The caller made a mistake; the text explains it.
+    /// The command decided to write nothing.
     #[error("{0}")]
-    Refused(String),
+    Refused(CommandError),
     /// Too much is queued.
     #[error("busy: too many writes of this session are waiting; try again in a moment")]
     Busy,

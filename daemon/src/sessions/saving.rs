@@ -20,8 +20,8 @@ use super::{Session, WriteOutcome, session_key};
 use crate::anchors::capture;
 use crate::clock;
 use crate::project::{
-    Operation, Outcome, Reply, Transition, WriteCommand, WriteError, own_stored, releasing,
-    waits_for_team,
+    CommandError, Operation, Outcome, Reply, Transition, WriteCommand, WriteError, own_stored,
+    releasing, waits_for_team,
 };
 use crate::store::{Call, StateMachine as _, TeamFault};
 
@@ -32,7 +32,7 @@ pub(crate) struct SessionCall<'a> {
     pub(crate) session: &'a Arc<Session>,
     /// The line of the call, if a shim sent it. A write is applied once for each line.
     pub(crate) line: Option<&'a Call>,
-    /// The reader of a refusal. Only a person may change rules.
+    /// The reader of the answer. Only a person may change rules.
     pub(crate) audience: &'a Arc<Audience>,
 }
 
@@ -181,26 +181,23 @@ impl SessionCall<'_> {
             Some(root) => capture(root, part).await,
             None => part,
         };
-        let audience = Arc::clone(self.audience);
-        let is_person = matches!(*audience, Audience::Person(_));
-        let worded = move |refusal: Refusal| refusal.worded(&audience);
+        let is_person = matches!(**self.audience, Audience::Person(_));
         if self.session.project_id().is_none()
             && self.session.view(self.service).await?.project.is_none()
         {
             // The write would create the project. A call that changes nothing must not do that.
             let by = self.session.provenance(clock::now());
             let plan = plan(&Memory::default(), &by, part.clone())
-                .map_err(|refusal| WriteError::Refused(worded(refusal)))?;
+                .map_err(|refusal| WriteError::Refused(refusal.into()))?;
             if plan.changes.is_empty() {
                 return Ok(WriteOutcome::nothing(Reply::Outcome(plan.outcome)));
             }
         }
         let session = Arc::clone(self.session);
         let command: WriteCommand<Memory, Reply<O>> = Arc::new(move |memory, now| {
-            let Plan { changes, outcome } =
-                plan(memory, &session.provenance(now), part.clone()).map_err(&worded)?;
+            let Plan { changes, outcome } = plan(memory, &session.provenance(now), part.clone())?;
             if !is_person {
-                refuse_rule_changes(memory, &changes).map_err(&worded)?;
+                refuse_rule_changes(memory, &changes)?;
             }
             Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
         });
@@ -287,13 +284,14 @@ impl SessionCall<'_> {
         let Some(project) = self.session.view(self.service).await?.project else {
             return Ok(None);
         };
-        // This decision refuses to write, so only a stored answer comes back.
-        let command: WriteCommand<Memory, Reply<O>> = Arc::new(|_, _| Err(String::new()));
+        // Only a stored answer comes back.
+        let command: WriteCommand<Memory, Reply<O>> =
+            Arc::new(|_, _| Err(CommandError::NotAnswered));
         let session = Some(self.session.id.clone());
         let asked = Operation::staying("ask");
         match project.owner.write(session, Some(line.clone()), asked, command).await {
             Ok(written) => Ok(Some(written.outcome)),
-            Err(WriteError::Refused(_)) => Ok(None),
+            Err(WriteError::Refused(CommandError::NotAnswered)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }

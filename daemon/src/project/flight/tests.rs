@@ -78,8 +78,7 @@ impl Machine {
     async fn stage(&self, name: &'static str, summary: &'static str) -> Saved {
         let decide: WriteCommand<Memory, String> = Arc::new(move |memory, now| {
             let part = notes([summary]);
-            let plan =
-                plan_checkpoint(memory, &by(name, now), part).map_err(|it| it.to_string())?;
+            let plan = plan_checkpoint(memory, &by(name, now), part)?;
             Ok(Transition { changes: plan.changes, outcome: "staged".to_owned() })
         });
         self.owner.write(Some(session(name)), None, Operation::staying("checkpoint"), decide).await
@@ -90,8 +89,7 @@ impl Machine {
         let decide: WriteCommand<Memory, String> = Arc::new(move |memory, now| {
             let content = content.to_owned();
             let note = NewNote { content, private: true, ..NewNote::default() };
-            let plan =
-                plan_notes(memory, &by(name, now), vec![Ok(note)]).map_err(|it| it.to_string())?;
+            let plan = plan_notes(memory, &by(name, now), vec![Ok(note)])?;
             let id = plan.outcome.stored.first().map(|it| it.id.to_string());
             Ok(Transition { changes: plan.changes, outcome: id.unwrap_or_default() })
         });
@@ -127,7 +125,7 @@ fn notes<const N: usize>(contents: [&str; N]) -> Staged {
 fn saving(name: &'static str, content: &'static str) -> WriteCommand<Memory, String> {
     Arc::new(move |memory, now| {
         let save = Save { session_summary: "Worked.", part: notes([content]), ..Save::default() };
-        let plan = plan_save(memory, &by(name, now), save).map_err(|it| it.to_string())?;
+        let plan = plan_save(memory, &by(name, now), save)?;
         let outcome = format!("revision {}", plan.outcome.revision.0);
         Ok(Transition { changes: plan.changes, outcome })
     })
@@ -139,7 +137,7 @@ fn holding(key: &HeldKey) -> WriteCommand<Memory> {
     Arc::new(move |memory, now| {
         let save = Save { session_summary: "Worked.", part: notes(["Warm."]), ..Save::default() };
         let plan = plan_hold(memory, &by("a", now), &key, save);
-        Ok(plan.map_err(|it: Refusal| it.to_string())?.into())
+        Ok(plan?.into())
     })
 }
 
@@ -147,7 +145,7 @@ fn holding(key: &HeldKey) -> WriteCommand<Memory> {
 fn folding(key: &HeldKey) -> WriteCommand<Memory, Reply<bool>> {
     let key = key.clone();
     Arc::new(move |memory, _| {
-        let plan = plan_release(memory, &key, None, ToldBy::Row).map_err(|it| it.to_string())?;
+        let plan = plan_release(memory, &key, None, ToldBy::Row)?;
         let outcome = Reply::Outcome(matches!(plan.outcome, Released::Save(_)));
         Ok(Transition { changes: plan.changes, outcome })
     })
@@ -173,7 +171,7 @@ async fn machines_that_save_at_once_end_equal_and_lose_nothing() {
                     &by(name, now),
                     Save { session_summary: "Worked.", part: notes([&content]), ..Save::default() },
                 );
-                let plan = plan.map_err(|it| it.to_string())?;
+                let plan = plan?;
                 Ok(Transition { changes: plan.changes, outcome: String::new() })
             });
             async move {
@@ -373,7 +371,7 @@ async fn a_private_note_of_a_mixed_write_stays_here_and_does_not_wait() {
             Ok(NewNote { content: content.to_owned(), private, ..NewNote::default() })
         };
         let items = vec![note("For me.", true), note("For all.", false)];
-        let plan = plan_notes(memory, &by("a", now), items).map_err(|it| it.to_string())?;
+        let plan = plan_notes(memory, &by("a", now), items)?;
         let ids: Vec<String> = plan.outcome.stored.iter().map(|it| it.id.to_string()).collect();
         Ok(Transition { changes: plan.changes, outcome: ids.join(" ") })
     });
@@ -402,7 +400,7 @@ async fn a_decision_on_a_version_that_another_machine_replaced_is_made_again() {
             let reader = Reader::session(session("b"));
             let version = Some(Version::FIRST);
             let plan = plan_update(memory, &reader, id, &update, version, &by("b", now));
-            let plan = plan.map_err(|refusal| refusal.to_string())?;
+            let plan = plan?;
             Ok(Transition { changes: plan.changes, outcome: "updated".to_owned() })
         })
     };
@@ -428,8 +426,7 @@ async fn an_entry_that_this_machine_has_already_is_not_appended_again() {
     let release = || -> WriteCommand<Memory> {
         Arc::new(|memory, _| {
             let key = HeldKey { instance: "a".into(), number: 1 };
-            let plan =
-                plan_release(memory, &key, None, ToldBy::Row).map_err(|it| it.to_string())?;
+            let plan = plan_release(memory, &key, None, ToldBy::Row)?;
             Ok(Transition::silent(plan.changes))
         })
     };
@@ -507,7 +504,7 @@ async fn nothing_is_exchanged_with_a_journal_that_is_not_the_one_copied() {
 async fn a_refusal_waits_for_a_look_but_not_where_the_work_stays_here() {
     let one = Machine::first().await;
     one.team.set(Network::Stalled);
-    let refuse: WriteCommand<Memory> = Arc::new(|_, _| Err("no".to_owned()));
+    let refuse: WriteCommand<Memory> = Arc::new(|_, _| Err(Refusal::EmptyNote.into()));
     let refused =
         |operation| one.owner.write(Some(session("a")), None, operation, Arc::clone(&refuse));
     // Nobody would answer it now.

@@ -4,8 +4,8 @@ use std::pin::{Pin, pin};
 use std::sync::mpsc;
 
 use anchord_memory::{
-    Change, CheckpointOutcome, Lesson, Memory, Provenance, Revision, Save, Staged, Timestamp,
-    plan_checkpoint, plan_save,
+    Change, CheckpointOutcome, Lesson, Memory, Provenance, Refusal, Revision, Save, Staged,
+    Timestamp, plan_checkpoint, plan_save,
 };
 use futures::FutureExt;
 
@@ -48,8 +48,7 @@ fn lesson(summary: &str) -> Staged {
 fn staging(name: &'static str, summary: &str) -> WriteCommand<Memory, String> {
     let part = lesson(summary);
     Arc::new(move |memory, now| {
-        let plan =
-            plan_checkpoint(memory, &by(name, now), part.clone()).map_err(|e| e.to_string())?;
+        let plan = plan_checkpoint(memory, &by(name, now), part.clone())?;
         let outcome = format!("{name} has staged {}", plan.outcome.pending.lessons);
         Ok(Transition { changes: plan.changes, outcome })
     })
@@ -59,7 +58,7 @@ fn saving(name: &'static str, summary: &str) -> WriteCommand<Memory, String> {
     let part = lesson(summary);
     Arc::new(move |memory, now| {
         let save = Save { session_summary: "worked", part: part.clone(), ..Save::default() };
-        let plan = plan_save(memory, &by(name, now), save).map_err(|e| e.to_string())?;
+        let plan = plan_save(memory, &by(name, now), save)?;
         let outcome = format!("revision {}", plan.outcome.revision.0);
         Ok(Transition { changes: plan.changes, outcome })
     })
@@ -160,7 +159,7 @@ async fn a_batch_that_the_disk_refuses_has_no_effect() {
     let release = hold(&owner).await;
     let first = queue(&owner, "a", Some(call(1)), staging("a", "one"));
     let second = queue(&owner, "b", Some(call(2)), staging("b", "one"));
-    let refused = queue(&owner, "c", None, Arc::new(|_, _| Err("would be refused".to_owned())));
+    let refused = queue(&owner, "c", None, Arc::new(|_, _| Err(Refusal::EmptyNote.into())));
     drop(release);
     for writing in [first, second, refused] {
         // The refusal fails too, since it may depend on what was not written.
@@ -299,7 +298,7 @@ async fn refusals_and_no_op_writes_write_nothing() {
     let owner = over(&journal);
     let refused =
         owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "")).await;
-    assert!(matches!(refused, Err(WriteError::Refused(why)) if why.contains("summary")));
+    assert!(matches!(refused, Err(WriteError::Refused(it)) if it.to_string().contains("summary")));
     let nothing: WriteCommand<Memory, String> =
         Arc::new(|_, _| Ok(Transition { changes: Vec::new(), outcome: "as it was".to_owned() }));
     assert_eq!(
@@ -378,7 +377,7 @@ async fn an_oversized_entry_does_not_fail_the_others() {
     let larger: WriteCommand<Memory, String> = Arc::new(move |memory, now| {
         let items = (0..9).map(|n| lesson(&format!("{n}{}", "x".repeat(900))).lessons.remove(0));
         let part = Staged { lessons: items.collect(), ..Staged::default() };
-        let plan = plan_checkpoint(memory, &by("c", now), part).map_err(|e| e.to_string())?;
+        let plan = plan_checkpoint(memory, &by("c", now), part)?;
         Ok(Transition { changes: plan.changes, outcome: "too much".to_owned() })
     });
     let larger = queue(&owner, "c", Some(call(3)), larger);
@@ -505,7 +504,7 @@ async fn a_batch_that_lost_a_race_is_decided_again_as_a_whole() {
     let release = hold(&owner).await;
     let late: WriteCommand<Memory, String> = Arc::new(|memory, _| {
         if staged(memory, "other") == 0 {
-            return Err("nobody else is here".to_owned());
+            return Err(Refusal::EmptyNote.into());
         }
         Ok(Transition { changes: Vec::new(), outcome: "somebody is here".to_owned() })
     });
