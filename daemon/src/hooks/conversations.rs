@@ -11,6 +11,7 @@ use anchord_memory::render::hooks::RenderedContext;
 use anchord_memory::{RecordId, Revision, SessionActivity, Timestamp};
 use parking_lot::Mutex;
 
+use super::rebuilt::RebuiltTexts;
 use crate::project::{StepBack, stepped_back_after};
 use crate::projects::ProjectId;
 use crate::sessions::Session;
@@ -54,9 +55,8 @@ pub(crate) struct ConversationState {
     pub(crate) tasks: VecDeque<Task>,
     /// The person's last prompt. A load that comes after it is about this task.
     pub(crate) asked: Option<String>,
-    /// The text for a system prompt that is rebuilt repeatedly, by subagent. The conversation's own
-    /// text is under "".
-    pub(crate) rebuilt: HashMap<String, Arc<str>>,
+    /// The texts for system prompts that are rebuilt repeatedly.
+    pub(crate) rebuilt: RebuiltTexts,
     /// The number of messages in the context when its compaction began.
     pub(crate) messages: Option<u32>,
     /// Pending activity.
@@ -84,7 +84,7 @@ impl ConversationState {
             waiting: VecDeque::new(),
             tasks: VecDeque::new(),
             asked: None,
-            rebuilt: HashMap::new(),
+            rebuilt: RebuiltTexts::default(),
             messages: None,
             pending: SessionActivity::default(),
             knows_unreadable: false,

@@ -14,6 +14,7 @@ mod delivery;
 mod ending;
 mod prompt;
 mod ready;
+mod rebuilt;
 mod response;
 mod service;
 mod source;

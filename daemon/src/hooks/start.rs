@@ -35,16 +35,16 @@ pub(super) async fn started(
 
 /// Answers a rebuilt system prompt with the same bytes as before. Later changes come with a prompt.
 async fn rebuilt(call: &HookCall<'_>) -> Result<HookResponse, HookError> {
-    let of = call.envelope.agent.as_ref().map(|agent| agent.id.clone()).unwrap_or_default();
-    let before = call
-        .conversations()
-        .with(&call.name, |conversation| conversation.rebuilt.get(&of).cloned());
+    let agent = call.envelope.agent.as_ref();
+    let before = call.conversations().with(&call.name, |conversation| {
+        conversation.rebuilt.get(agent.map(|agent| agent.id.as_str()))
+    });
     if let Some(before) = before {
         let text = before.to_string();
         let answer = if text.is_empty() { Answer::Nothing } else { Answer::Context(text) };
         return Ok(HookResponse { answer, shown: None });
     }
-    let (response, is_whole) = match &call.envelope.agent {
+    let (response, is_whole) = match agent {
         Some(agent) => (subagent::started(call, agent).await?, true),
         None => loaded(call).await?,
     };
@@ -56,8 +56,9 @@ async fn rebuilt(call: &HookCall<'_>) -> Result<HookResponse, HookError> {
         Answer::Context(text) => text.as_str(),
         Answer::Nothing | Answer::Instructions(_) | Answer::Stop { .. } => "",
     };
-    call.conversations()
-        .with(&call.name, |conversation| conversation.rebuilt.insert(of, Arc::from(text)));
+    call.conversations().with(&call.name, |conversation| {
+        conversation.rebuilt.keep(agent.map(|agent| agent.id.clone()), Arc::from(text));
+    });
     Ok(response)
 }
 
