@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, HTTP_VARIABLE};
 use crate::hooks::stage_silent;
+use crate::hooks::state::Patience;
 use crate::instance::{Host, Instance, InstanceError, Places};
 use crate::logs::{self, LOG_TO_VARIABLE, LOG_VARIABLE, LogsError};
 use crate::merging::MERGE_CALLS;
@@ -140,6 +141,7 @@ async fn serve(
         after_crash,
         merge_calls,
         outline_parser: Parser::of_this_program(),
+        patience: Patience::default(),
         joining: match &order {
             Ok(None) => Joining::Done,
             Ok(Some(_)) => Joining::Trying,

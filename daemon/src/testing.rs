@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::clock;
 use crate::config::{CONFIG_FILE, Config};
+use crate::hooks::state::Patience;
 use crate::instance::{Host, Instance, Places};
 use crate::outlines::Parser;
 use crate::project::OpenProjects;
@@ -71,9 +72,20 @@ impl World {
         Self::over(scratch, stores).await
     }
 
+    /// Returns a daemon whose hooks have this much time for a load.
+    pub(crate) async fn with_patience(patience: Patience) -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let stores = Factories::on_disk(scratch.path());
+        Self::begun(scratch, stores, patience).await
+    }
+
     /// Returns a daemon over these stores. Files next to them are in `scratch`.
     pub(crate) async fn over(scratch: tempfile::TempDir, stores: Factories) -> Self {
-        let daemon = start(scratch.path(), stores.clone(), false).await;
+        Self::begun(scratch, stores, Patience::default()).await
+    }
+
+    async fn begun(scratch: tempfile::TempDir, stores: Factories, patience: Patience) -> Self {
+        let daemon = start(scratch.path(), stores.clone(), false, patience).await;
         let world = Self { daemon, stores, scratch };
         std::fs::create_dir_all(world.directory("demo")).unwrap();
         world
@@ -94,7 +106,7 @@ impl World {
         drop(daemon);
         // Connections hold the lock until they notice that the daemon stops.
         poll(|| (lock.strong_count() == 0).then_some(())).await;
-        let daemon = start(scratch.path(), stores.clone(), after_crash).await;
+        let daemon = start(scratch.path(), stores.clone(), after_crash, Patience::default()).await;
         Self { daemon, stores, scratch }
     }
 
@@ -388,7 +400,7 @@ pub(crate) fn holding(directory: &Path, value: &str) -> Vec<PathBuf> {
     found
 }
 
-async fn start(scratch: &Path, stores: Factories, after_crash: bool) -> Daemon {
+async fn start(scratch: &Path, stores: Factories, after_crash: bool, patience: Patience) -> Daemon {
     let dir = scratch.join("instance");
     let host = Host { boot: host::boot_id(), name: "test".to_owned() };
     // A process that another test is just starting still has our lock's descriptor until it runs
@@ -415,6 +427,7 @@ async fn start(scratch: &Path, stores: Factories, after_crash: bool) -> Daemon {
         after_crash,
         merge_calls,
         outline_parser: Parser::in_process(),
+        patience,
         joining: Joining::Done,
     };
     let daemon = Daemon::wire(parts);

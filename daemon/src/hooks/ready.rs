@@ -54,7 +54,7 @@ pub(super) async fn ready_load(
     task: Option<String>,
     render: impl Fn(&Memory, &LoadView<'_>) -> LoadText + Send + Sync + 'static,
 ) -> Result<Option<ReadyLoad>, HookError> {
-    let (begin, patience) = (clock::start(), call.service.state.patience());
+    let (begin, patience) = (clock::start(), call.service.patience);
     let opening = async {
         let (session, sessions) = (&call.session, &call.service.sessions);
         match &task {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::state::HookState;
+use super::state::{HookState, Patience};
 use crate::metrics::Metrics;
 use crate::outlines::OutlineService;
 use crate::sessions::SessionService;
@@ -13,6 +13,8 @@ pub(crate) struct HookService {
     pub(crate) sessions: Arc<SessionService>,
     pub(crate) state: HookState,
     pub(super) outlines: Arc<OutlineService>,
+    /// The time that a load may take.
+    pub(super) patience: Patience,
     metrics: Arc<Metrics>,
 }
 
@@ -21,8 +23,9 @@ impl HookService {
         sessions: Arc<SessionService>,
         outlines: Arc<OutlineService>,
         metrics: Arc<Metrics>,
+        patience: Patience,
     ) -> Self {
-        Self { sessions, state: HookState::default(), outlines, metrics }
+        Self { sessions, state: HookState::default(), outlines, patience, metrics }
     }
 
     /// Returns the metrics.

@@ -1,7 +1,6 @@
 //! The daemon's knowledge of conversations between two of their events.
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::conversations::Conversations;
@@ -15,15 +14,9 @@ pub(crate) struct HookState {
     pub(super) conversations: Conversations,
     /// Unknown names of clients, events and fields that are already logged.
     unknown: Mutex<BTreeSet<(String, String)>>,
-    /// A value that only tests set.
-    pub(super) patience: OnceLock<Patience>,
 }
 
 impl HookState {
-    pub(super) fn patience(&self) -> Patience {
-        self.patience.get().copied().unwrap_or_default()
-    }
-
     /// Forgets what conversations of a project were shown, because something was purged from it.
     /// Clients that request a text again get a new one.
     pub(crate) fn forget_given_of(&self, project: ProjectId) {
@@ -48,7 +41,7 @@ impl HookState {
 
 /// Time limits for the steps of a load, counted from its beginning.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     /// The limit for opening the memory.
     pub(super) open: Duration,
     /// The limit for looking up everything but records.

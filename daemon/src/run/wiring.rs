@@ -8,6 +8,7 @@ use crate::anchors::AnchorUpkeep;
 use crate::clock;
 use crate::config::Config;
 use crate::hooks::HookService;
+use crate::hooks::state::Patience;
 use crate::http::StatusService;
 use crate::instance::Instance;
 use crate::jobs::JobService;
@@ -41,6 +42,8 @@ pub(crate) struct Parts {
     /// The soft mark of the calls of providers.
     pub(crate) merge_calls: Option<String>,
     pub(crate) outline_parser: Parser,
+    /// The time that the load of a hook may take.
+    pub(crate) patience: Patience,
     /// Whether sessions have to wait until this machine has joined a team.
     pub(crate) joining: Joining,
 }
@@ -68,6 +71,7 @@ impl Daemon {
             after_crash,
             merge_calls,
             outline_parser,
+            patience,
             joining,
         } = parts;
         let (instance, config) = (Arc::new(instance), Arc::new(config));
@@ -102,6 +106,7 @@ impl Daemon {
             Arc::clone(&sessions),
             Arc::clone(&outlines),
             Arc::clone(&metrics),
+            patience,
         ));
         let zipmem = Arc::new(ZipmemMirror::new(Arc::clone(&sessions)));
         let tools = Arc::new(ToolService::new(

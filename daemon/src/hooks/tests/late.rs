@@ -8,10 +8,8 @@ use crate::hooks::state::Patience;
 /// Returns a world with a memory. The daemon has no time for rendering the whole load, and this
 /// much for the other steps.
 async fn impatient([open, look, part]: [Duration; 3]) -> (World, Shim) {
-    let world = World::new().await;
+    let world = World::with_patience(Patience { open, look, render: NO_TIME, part }).await;
     let shim = saved(&world, "Sockets, not ports").await;
-    let patience = Patience { open, look, render: NO_TIME, part };
-    world.daemon.hooks.state.patience.set(patience).unwrap();
     (world, shim)
 }
 
