@@ -37,9 +37,8 @@ fn the_same_event_in_the_next_turn_is_not_a_duplicate() {
 #[test]
 fn the_rebuilt_prompt_is_forgotten_with_the_context() {
     let conversations = Conversations::default();
-    let rebuilt = || {
-        conversations.with(&name("a"), |conversation| conversation.rebuilt.get(None)).is_some()
-    };
+    let rebuilt =
+        || conversations.with(&name("a"), |conversation| conversation.rebuilt.get(None)).is_some();
     conversations.with(&name("a"), |conversation| conversation.rebuilt.keep(None, "x".into()));
     assert!(rebuilt());
     conversations.with(&name("a"), ConversationState::forget_given);

@@ -5,7 +5,7 @@ use super::*;
 async fn stage(machine: &Machine, name: &'static str, summary: &'static str) -> Saved {
     let decide: WriteCommand<Memory, String> = Arc::new(move |memory, now| {
         let plan = plan_checkpoint(memory, &by(name, now), notes([summary]));
-        let plan = plan.map_err(|it| it.to_string())?;
+        let plan = plan?;
         Ok(Transition { changes: plan.changes, outcome: "staged".to_owned() })
     });
     let operation = Operation::staging("checkpoint");
@@ -19,7 +19,7 @@ async fn a_checkpoint_passes_a_note_of_its_session_that_waits() {
     let decide: WriteCommand<Memory> = Arc::new(|memory, now| {
         let note = NewNote { content: "The cache is warm.".to_owned(), ..NewNote::default() };
         let plan = plan_notes(memory, &by("a", now), vec![Ok(note)]);
-        Ok(Transition::silent(plan.map_err(|it| it.to_string())?.changes))
+        Ok(Transition::silent(plan?.changes))
     });
     let mut noting = Box::pin(one.owner.write(Some(session("a")), None, "note", decide));
     assert!((&mut noting).now_or_never().is_none());
