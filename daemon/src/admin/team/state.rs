@@ -122,14 +122,12 @@ pub(super) async fn lost(service: &SessionService, open: &OpenProject) -> Answer
 
 /// Awaits a call of the database for as long as a person waits for a status.
 async fn in_time<T>(call: impl Future<Output = Result<T, Error>>) -> Result<T, TeamFault> {
-    match tokio::time::timeout(TEAM_LOOK_MAX, call).await {
-        Ok(answer) => answer.map_err(|error| team::fault(&error)),
-        Err(_) => {
-            let within = TEAM_LOOK_MAX.as_secs();
-            let why = format!("failed to reach the database: it does not answer within {within} s");
-            Err(TeamFault { away: Away::Unreached, why })
-        }
+    if let Ok(answer) = tokio::time::timeout(TEAM_LOOK_MAX, call).await {
+        return answer.map_err(|error| team::fault(&error));
     }
+    let within = TEAM_LOOK_MAX.as_secs();
+    let why = format!("failed to reach the database: it does not answer within {within} s");
+    Err(TeamFault { away: Away::Unreached, why })
 }
 
 #[cfg(test)]
