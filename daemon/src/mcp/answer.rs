@@ -78,6 +78,13 @@ impl ToolAnswer {
         self.with_records(ids.iter().filter_map(|id| memory.record(*id).cloned()))
     }
 
+    /// Returns the records that the answer gives or names, for the log.
+    pub(crate) fn named(&self) -> Vec<RecordId> {
+        let records = self.records.iter().map(|record| record.id);
+        let history = self.history.iter().flat_map(|history| history.named());
+        if self.records.is_empty() { history.collect() } else { records.collect() }
+    }
+
     /// Says whether there is more than the answer has.
     #[must_use]
     pub(crate) fn truncated(self, truncated: bool) -> Self {

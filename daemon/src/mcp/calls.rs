@@ -164,11 +164,11 @@ impl Request<'_> {
         took: Duration,
     ) {
         let text = outcome.as_ref().map_or_else(ToString::to_string, |answer| answer.text.clone());
-        let records = outcome.iter().flat_map(|answer| &answer.records);
+        let named = outcome.iter().flat_map(ToolAnswer::named);
         let line = Retrieval {
             tool: self.spec.definition.name.to_string(),
             asked: asked.into(),
-            ids: records.map(|record| record.id.to_string()).collect(),
+            ids: named.map(|id| id.to_string()).collect(),
             truncated: outcome.as_ref().is_ok_and(|answer| answer.truncated),
             refused: outcome.is_err(),
             ..Retrieval::default()

@@ -1,5 +1,7 @@
 //! Answers about history as data. `render` words them; a program reads them as JSON.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Commit, RecordDiff};
@@ -21,6 +23,23 @@ pub enum HistoryView {
     Diff(RevisionDiff),
     /// A rollback, planned or done.
     Rollback(UndoOutcome),
+}
+
+impl HistoryView {
+    /// Returns the records that the view names, in its order, each once.
+    pub fn named(&self) -> Vec<RecordId> {
+        let all: Vec<RecordId> = match self {
+            Self::Commits(page) => page.commits.iter().flat_map(CommitDetail::named).collect(),
+            Self::Commit(commit) => commit.named(),
+            Self::Versions(versions) => {
+                [versions.id].into_iter().chain(versions.others.iter().copied()).collect()
+            }
+            Self::Diff(diff) => diff.records.iter().map(|record| record.id).collect(),
+            Self::Rollback(outcome) => outcome.records.iter().map(|record| record.id).collect(),
+        };
+        let mut seen = BTreeSet::new();
+        all.into_iter().filter(|id| seen.insert(*id)).collect()
+    }
 }
 
 /// A page of commits.
@@ -47,6 +66,15 @@ pub struct CommitDetail {
     /// The number of further records.
     #[serde(default, skip_serializing_if = "is_default")]
     pub more: u64,
+}
+
+impl CommitDetail {
+    /// Returns the records that the commit's lines name. Its summary may begin with one.
+    fn named(&self) -> Vec<RecordId> {
+        let word = self.commit.summary.split(' ').next().unwrap_or_default();
+        let first = word.parse::<RecordId>().ok();
+        first.into_iter().chain(self.records.iter().map(|record| record.id)).collect()
+    }
 }
 
 /// The versions of a record.

@@ -187,7 +187,9 @@ impl Page {
     /// Adds a record that others wrote, in one line.
     fn change(&mut self, head: &str, record: &Record, now: Timestamp) {
         let change = clip_words(&changes::change(record, now), CHANGE_CHARS_MAX);
-        self.line(head, &format!("- {change}"));
+        if self.line(head, &format!("- {change}")) {
+            self.gave(record.id, false);
+        }
     }
 
     /// Adds an excerpt of a record for a query, in at most `chars_max` characters. Returns whether

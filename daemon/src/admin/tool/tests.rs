@@ -261,6 +261,25 @@ async fn reading_a_topic_is_logged_and_binding_one_is_not() {
 }
 
 #[tokio::test]
+async fn an_answer_about_history_is_logged_with_the_records_that_it_names() {
+    let world = World::new().await;
+    let mut shim = with_notes(&world).await;
+    shim.call("memory_note", json!({"key": "build", "content": "make"})).await;
+    for (tool, arguments) in [
+        ("memory_history", json!({})),
+        ("memory_history", json!({"revision": 1})),
+        ("memory_history", json!({"record": "build"})),
+        ("memory_diff", json!({"from": 1})),
+        ("memory_rollback", json!({"undo": 2, "dry_run": true})),
+    ] {
+        command(&world, tool, arguments).await.unwrap();
+    }
+    let lines = log(&world).await;
+    let ids: Vec<String> = lines.iter().map(|line| line.ids.join(" ")).collect();
+    assert_eq!(ids, ["n4 n1", "n1 n2 n3", "n4", "n4", "n4"]);
+}
+
+#[tokio::test]
 async fn a_command_leaves_a_record_and_no_session() {
     let world = World::new().await;
     std::fs::create_dir(world.directory("demo/src")).unwrap();

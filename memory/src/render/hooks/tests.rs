@@ -209,7 +209,9 @@ fn a_prompt_is_given_changes_and_relevant_records() {
     - new n5 (pinned): Release builds take an hour: never two at once.
     </anchord-memory>
     "#);
-    assert_eq!(first.whole, first.shown);
+    let ids: Vec<String> = first.shown.iter().map(ToString::to_string).collect();
+    assert_eq!(ids, ["l3", "n5"]);
+    assert_eq!(first.whole, first.shown[..1]);
     let both = prompted(&memory, Some(prompt), Some(0), &[]).text;
     assert_eq!(both.matches("l3 The websocket").count(), 1, "it is no news beside itself: {both}");
     assert!(both.contains("- new b2"), "{both}");
@@ -456,6 +458,8 @@ fn as_many_changes_while_away_as_fit_are_shown_and_the_rest_counted() {
         let missing = 23 - away.text.matches("\n- new n").count();
         assert!(away.text.contains(&format!("\n{missing} more did not fit")), "{}", away.text);
         assert!(away.truncated);
+        // One line names one record, and none gives it whole.
+        assert_eq!((away.shown.len(), away.whole.len()), (23 - missing, 0));
     }
 }
 
