@@ -9,6 +9,7 @@ mod reading;
 
 pub use reading::{InfiniteContext, StateEntry, parse_infinite_context};
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
@@ -23,7 +24,7 @@ use crate::files::{is_inside, normalise, relative};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, SessionId, Timestamp};
 use crate::intake::WriteLimits;
-use crate::kinds::topic::{HistoryLine, MAIN, Topic, TopicDecision, TopicPart};
+use crate::kinds::topic::{HistoryLine, MAIN, Topic, TopicDecision, TopicPart, topic_key};
 use crate::kinds::{Fields, NewNote, StagedItem};
 use crate::limits::{
     BINDING_KEY_CHARS_MAX, IMPORT_FILES_NAMED_MAX, LINE_CHARS_MAX, TOPIC_ARCHITECTURE_CHARS_MAX,
@@ -140,6 +141,10 @@ impl ImportStep for BriefStep {
         // The topic counts once for all entries.
         outcome.merged = written.merged + stayed + u32::from(is_last && here.is_some());
         let mut changes = written.changes;
+        // A state that says what is here is not an import, as long as that is so.
+        if is_last && changes.is_empty() {
+            return nothing(outcome);
+        }
         let records = count(changes.len());
         let source = INFINITE_CONTEXT.to_owned();
         changes.push(Change::Imported { source, digest, records, undone: false });
@@ -178,18 +183,11 @@ impl BriefStep {
         let session = SessionId::new("");
         let by = Provenance::new(session, INFINITE_CONTEXT.into(), Timestamp::default());
         let there = read(&entry.state, self.root.as_deref(), &by).topic;
-        let decisions = |topic: &Topic| -> Vec<(String, Option<String>)> {
-            let all = topic.decisions.iter();
-            all.map(|it| (it.question.clone(), it.decided.clone())).collect()
-        };
-        let is_same = (&brief.status, &brief.overview, &brief.architecture, &brief.files)
-            == (&there.status, &there.overview, &there.architecture, &there.files)
-            && decisions(brief) == decisions(&there);
-        entry.time.filter(|_| is_same)
+        entry.time.filter(|_| is_same(brief, &there))
     }
 
     /// Reads an entry. Adds the changes of the brief that was here and of earlier entries, and the
-    /// files that all of these leave out.
+    /// files that all of these leave out. A decision has the time of the first entry that has it.
     fn read(&self, entry: &StateEntry, by: &Provenance) -> (ReadState, Provenance) {
         let session = match &self.source.session {
             Some(id) => clip(&format!("{INFINITE_CONTEXT}:{id}"), BINDING_KEY_CHARS_MAX),
@@ -205,15 +203,34 @@ impl BriefStep {
         let root = self.root.as_deref();
         let mut lines: Vec<HistoryLine> =
             self.here.get().into_iter().flatten().flat_map(|(_, it)| it.history.clone()).collect();
-        let mut outside = Vec::new();
+        // An export does not say which client wrote a line.
+        let by_others = lines.iter().filter(|line| *line.client != *INFINITE_CONTEXT);
+        let here: BTreeSet<(Timestamp, String)> =
+            by_others.map(|line| (line.time, line.text.clone())).collect();
+        let is_new = |line: &HistoryLine| !here.contains(&(line.time, line.text.clone()));
+        let (mut outside, mut decided) = (Vec::new(), Topic::default());
+        let decisions = |topic: &Topic| TopicPart {
+            decisions: topic.decisions.clone(),
+            ..TopicPart::default()
+        };
         for earlier in self.source.entries.iter().take(self.at) {
             let mut earlier = read(&earlier.state, root, &origin(earlier));
-            lines.append(&mut earlier.topic.history);
+            decided.take_in(&decisions(&earlier.topic));
+            lines.extend(earlier.topic.history.into_iter().filter(is_new));
             outside.append(&mut earlier.outside);
         }
         let origin = origin(entry);
         let mut read = read(&entry.state, root, &origin);
-        lines.append(&mut read.topic.history);
+        decided.take_in(&decisions(&read.topic));
+        for decision in &mut read.topic.decisions {
+            let key = topic_key(&decision.question);
+            let is_it = |it: &&TopicDecision| {
+                it.decided == decision.decided && topic_key(&it.question) == key
+            };
+            let time = decided.decisions.iter().find(is_it).map(|it| it.time);
+            decision.time = time.unwrap_or(decision.time);
+        }
+        lines.extend(std::mem::take(&mut read.topic.history).into_iter().filter(is_new));
         read.outside.append(&mut outside);
         // Sorts the lines, and drops the oldest of too many.
         read.topic.take_in(&TopicPart { history: lines, ..TopicPart::default() });
@@ -352,8 +369,19 @@ impl ReadState {
     }
 }
 
+/// Returns whether two briefs say the same now. Neither times nor histories count.
+fn is_same(one: &Topic, other: &Topic) -> bool {
+    let decisions = |topic: &Topic| -> Vec<(String, Option<String>)> {
+        let all = topic.decisions.iter();
+        all.map(|it| (it.question.clone(), it.decided.clone())).collect()
+    };
+    (&one.status, &one.overview, &one.architecture, &one.files)
+        == (&other.status, &other.overview, &other.architecture, &other.files)
+        && decisions(one) == decisions(other)
+}
+
 /// Joins the newest state, of this version and time, with the brief that is here. The newer texts
-/// and answers stay.
+/// and answers stay. A state that brings nothing leaves the brief as it is.
 fn joined(here: &Topic, there: &Topic, is_newer: bool, (version, time): (u32, Timestamp)) -> Topic {
     let (older, newer) = if is_newer { (there, here) } else { (here, there) };
     let text = |older: &str, newer: &str| if newer.is_empty() { older } else { newer }.to_owned();
@@ -370,6 +398,9 @@ fn joined(here: &Topic, there: &Topic, is_newer: bool, (version, time): (u32, Ti
         files: newer.files.clone(),
         ..TopicPart::default()
     });
+    if is_same(&joined, here) && joined.history == here.history {
+        return here.clone();
+    }
     let line = format!("Imported version {version} of infinite-context's state.");
     joined.take_in(&TopicPart {
         history: vec![HistoryLine {

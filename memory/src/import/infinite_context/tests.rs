@@ -115,6 +115,7 @@ fn each_entry_of_the_history_becomes_a_version() {
     let topic = topic(&memory);
     assert_eq!(topic.files, ["src/a.rs", "src/b.rs"]);
     assert!(topic.decisions[1].is_statement() && topic.pending().count() == 1);
+    assert!(topic.decisions.iter().all(|decision| decision.time == day(3)), "{topic:?}");
     let brief = Brief::of("p", Some(record), std::collections::BTreeSet::new());
     let told: Vec<String> =
         brief.changes().iter().map(|it| format!("{} {:?}", it.text, it.files)).collect();
@@ -194,6 +195,26 @@ fn a_history_that_comes_after_its_state_leaves_the_brief_as_it_is() {
     assert_eq!(memory.topic(MAIN).unwrap().updated.time, day(10));
     let (_, tasks) = import(&mut memory, &[&newest(), &history()]);
     assert_eq!(tasks, [""; 0]);
+}
+
+#[test]
+fn an_export_of_the_brief_that_is_here_changes_nothing() {
+    let mut memory = Memory::default();
+    let part = TopicPart {
+        status: Some("ours".to_owned()),
+        decisions: vec![TopicDecision::statement("LRU it is.")],
+        history: vec![HistoryLine::written("wrote the queue".to_owned())],
+        files: vec!["src/a.rs".to_owned()],
+        ..TopicPart::default()
+    };
+    let part = Staged { topics: vec![part], ..Staged::default() };
+    let plan = plan_topic(&memory, &origin("one", 4), part, None).unwrap();
+    apply(&mut memory, plan);
+    let before = memory.topic(MAIN).unwrap().clone();
+    let exported = Brief::of("p", Some(&before), std::collections::BTreeSet::new()).state();
+    let (outcome, tasks) = import(&mut memory, &[&exported.to_string()]);
+    assert_eq!((outcome.before, outcome.merged, tasks.len()), (None, 1, 0));
+    assert_eq!(memory.topic(MAIN).unwrap(), &before);
 }
 
 /// An undo dates the brief that it brings back. So does a rollback, but that keeps the import.
