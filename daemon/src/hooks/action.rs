@@ -2,6 +2,7 @@
 //! on its failure.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anchord_memory::defuse;
 use anchord_memory::lifecycle::{Answer, CommandOutcome, CommandRun, ToolRun, ToolUse};
@@ -16,6 +17,7 @@ use anchord_proto::hello::ToolSet;
 use super::response::HookResponse;
 use super::{Arrival, HookCall, HookError, subagent};
 use crate::outlines::FilesOf;
+use crate::retrieval_log::Retrieval;
 use crate::rules::{self, IntendedAction};
 use crate::sessions::View;
 use crate::{budgets, clock, limits};
@@ -27,9 +29,22 @@ pub(super) async fn begins(
     begins: &ToolUse,
     arrival: &Arrival<'_>,
 ) -> Result<HookResponse, HookError> {
-    if let Some(stop) = stopped(call, begins, arrival).await? {
-        return Ok(HookResponse { answer: stop, shown: None });
-    }
+    let Some(Check { stop, logged }) = checked(call, begins, arrival).await? else {
+        return passes(call, begins, arrival).await;
+    };
+    let response = match stop {
+        Some(answer) => HookResponse { answer, ..HookResponse::default() },
+        None => passes(call, begins, arrival).await?,
+    };
+    Ok(HookResponse { check: Some(logged), ..response })
+}
+
+/// Handles a tool that no rule stops.
+async fn passes(
+    call: &HookCall<'_>,
+    begins: &ToolUse,
+    arrival: &Arrival<'_>,
+) -> Result<HookResponse, HookError> {
     if arrival.is_double {
         return Ok(HookResponse::default());
     }
@@ -49,13 +64,22 @@ pub(super) async fn begins(
     about_files(call, &begins.files, outlines).await
 }
 
-/// Checks a tool against the rules. Some clients ask nobody by themselves. There, a tool to ask
-/// about is denied, with the command by which a person approves it.
-async fn stopped(
+/// A check of a tool against rules.
+struct Check {
+    /// The answer that stops the tool, if a rule does.
+    stop: Option<Answer>,
+    /// The line for the log, and how long the check took.
+    logged: (Retrieval, Duration),
+}
+
+/// Checks a tool against the rules; `None` if there are no rules. Some clients ask nobody by
+/// themselves. There, a tool to ask about is denied, with the command by which a person approves
+/// it.
+async fn checked(
     call: &HookCall<'_>,
     begins: &ToolUse,
     arrival: &Arrival<'_>,
-) -> Result<Option<Answer>, HookError> {
+) -> Result<Option<Check>, HookError> {
     let started = clock::start();
     let view = call.session.view(&call.service.sessions).await?;
     let writes: Vec<String> = begins.writes.iter().map(|file| view.place.relative(file)).collect();
@@ -81,10 +105,10 @@ async fn stopped(
     };
     let reason = if checked.passes() { String::new() } else { rule_stop(&verdict) };
     let reason = defuse::defuse(&reason).into_owned();
-    let line = rules::logged(&asked, &checked);
-    call.session.log(&call.service.sessions, line, started.elapsed(), String::new());
+    let logged = (rules::logged(&asked, &checked), started.elapsed());
     let asks = checked.verdict.effect == Effect::Ask && arrival.asks;
-    Ok((!checked.passes()).then_some(Answer::Stop { asks, reason }))
+    let stop = (!checked.passes()).then_some(Answer::Stop { asks, reason });
+    Ok(Some(Check { stop, logged }))
 }
 
 /// Records a tool's run. Returns what helps after a failed command. Otherwise returns what memory

@@ -146,7 +146,7 @@ pub(crate) async fn handle(service: &Arc<HookService>, hello: &Hello, line: &[u8
         tracing::warn!(client = adapter.client, event, %error, "a hook was not answered");
         service.metrics().hook_failed(adapter.client, &event, &error.to_string(), clock::now());
         let reply = HookReply { failed: text.is_none(), stdout: text };
-        Handled { reply, delivery: None }
+        Handled { reply, ..Handled::default() }
     })
 }
 
@@ -175,7 +175,7 @@ async fn handled(
         }
     }
     let arrival = Arrival { hello, asks: adapter.asks, is_double };
-    let answered = match answer(service, &arrival, &envelope).await {
+    let mut answered = match answer(service, &arrival, &envelope).await {
         // A home directory is not a project. Nothing is wrong, and there is nothing to say.
         Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
         Err(HookError::Bind(error)) => {
@@ -184,13 +184,14 @@ async fn handled(
         }
         answered => answered?,
     };
+    let check = answered.take_check();
     let text = adapter.write(&envelope, &answered.response.answer);
     if text.is_empty() {
         keep_for_prompt(service, &envelope, &answered.context, answered.response);
-        return Ok(Handled::default());
+        return Ok(Handled { check, ..Handled::default() });
     }
     let delivery = answered.delivery(*envelope, started.elapsed());
-    Ok(Handled { reply: HookReply { stdout: Some(text), failed: false }, delivery })
+    Ok(Handled { reply: HookReply { stdout: Some(text), failed: false }, delivery, check })
 }
 
 /// Words that the memory cannot be read, at a start and otherwise at a conversation's first prompt.

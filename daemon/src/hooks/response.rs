@@ -1,9 +1,13 @@
 //! The response to an event, before a client's adapter writes it.
 
+use std::time::Duration;
+
 use anchord_memory::lifecycle::Answer;
 use anchord_memory::render::LoadText;
 use anchord_memory::render::hooks::RenderedContext;
 use anchord_memory::{NoticeId, RecordId};
+
+use crate::retrieval_log::Retrieval;
 
 /// The answer to an event, and what is logged about it.
 #[derive(Debug, Default)]
@@ -11,6 +15,8 @@ pub(super) struct HookResponse {
     pub(super) answer: Answer,
     /// The records shown; `None` if nothing is shown, or nothing new.
     pub(super) shown: Option<Shown>,
+    /// The log line of a check against rules, and how long the check took.
+    pub(super) check: Option<(Retrieval, Duration)>,
 }
 
 /// The part of memory that an answer shows.
@@ -32,7 +38,7 @@ impl HookResponse {
             return Self::default();
         }
         let shown = Shown { ids, whole, truncated, notices: Vec::new() };
-        Self { answer: Answer::Context(text), shown: Some(shown) }
+        Self { answer: Answer::Context(text), shown: Some(shown), check: None }
     }
 
     /// Answers with a load for the model's context.
@@ -48,8 +54,8 @@ impl HookResponse {
     /// Answers with what a compaction must keep.
     pub(super) fn instructions(context: RenderedContext) -> Self {
         match Self::context(context) {
-            Self { answer: Answer::Context(text), shown } => {
-                Self { answer: Answer::Instructions(text), shown }
+            Self { answer: Answer::Context(text), shown, check } => {
+                Self { answer: Answer::Instructions(text), shown, check }
             }
             nothing => nothing,
         }

@@ -42,7 +42,7 @@ async fn rebuilt(call: &HookCall<'_>) -> Result<HookResponse, HookError> {
     if let Some(before) = before {
         let text = before.to_string();
         let answer = if text.is_empty() { Answer::Nothing } else { Answer::Context(text) };
-        return Ok(HookResponse { answer, shown: None });
+        return Ok(HookResponse { answer, ..HookResponse::default() });
     }
     let (response, is_whole) = match agent {
         Some(agent) => (subagent::started(call, agent).await?, true),

@@ -273,6 +273,25 @@ async fn a_check_answers_under_both_names_and_is_logged() {
 }
 
 #[tokio::test]
+async fn a_check_that_a_hook_did_not_wait_for_is_not_logged() {
+    let world = World::new().await;
+    rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
+    for (at, line) in ["git push --force", "ls"].into_iter().enumerate() {
+        world.hook_that_leaves("claude-code", &command(line, &format!("left{at}"))).await;
+        world.hook("claude-code", &command(line, &format!("waited{at}"))).await;
+    }
+    let open = &world.daemon.projects.open;
+    let directory = open.directory(open.all()[0].id);
+    let lines = open.retrievals().read(directory, Start::Last, 100).await;
+    let results: Vec<_> = lines
+        .iter()
+        .filter(|line| line.tool == crate::retrieval_log::RULE_CHECK)
+        .map(|line| line.asked["result"].as_str().unwrap())
+        .collect();
+    assert_eq!(results, ["deny", "allow"]);
+}
+
+#[tokio::test]
 async fn the_log_has_the_result_for_a_long_command() {
     let world = World::new().await;
     rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
