@@ -4,6 +4,9 @@ mod checks;
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
 
 use anchord_daemon::api::{self, LogQuery, Retrieval};
 use anchord_daemon::rules::guard_log;
@@ -17,7 +20,7 @@ use unicode_width::UnicodeWidthStr;
 use super::{MemoryArg, journal};
 use crate::client::Client;
 use crate::exit::Error;
-use crate::limits::LOG_PAGE_LINES_MAX;
+use crate::limits::{FOLLOWED_CHECKS_POLL_MS, LOG_PAGE_LINES_MAX};
 use crate::{show, terminal, text};
 use checks::Check;
 
@@ -67,14 +70,16 @@ impl Args {
             limit: if self.rules { LOG_PAGE_LINES_MAX } else { self.lines().max(1) },
             wait: false,
         };
-        let (lines, mut last) = if self.since.is_some() {
+        let (lines, last) = if self.since.is_some() {
             self.read_all(&mut client, &query)?
         } else {
             let lines = read(&mut client, &query)?;
             let last = lines.last().map_or(0, |line| line.number);
             (lines, last)
         };
-        let lines = self.newest(lines, &dir, &query.project)?;
+        let guarded = checks_without_daemon(&dir, &query.project)?;
+        let known = guarded.len();
+        let lines = self.newest(lines, guarded);
         if !self.json {
             let layout = Layout::here();
             let head = if self.rules { layout.checks_head() } else { layout.head() };
@@ -84,36 +89,44 @@ impl Args {
         if !self.follow {
             return Ok(());
         }
-        query = LogQuery { limit: LOG_PAGE_LINES_MAX, wait: true, ..query };
+        let after = Some(last);
+        query = LogQuery { after, limit: LOG_PAGE_LINES_MAX, wait: true, ..query };
+        self.follow(out, &dir, query, known)
+    }
+
+    /// Prints new lines of the daemon, and new checks that hooks made without it. Of these, `known`
+    /// are shown.
+    fn follow(
+        &self,
+        out: &mut dyn Write,
+        dir: &InstanceDir,
+        query: LogQuery,
+        mut known: usize,
+    ) -> Result<(), Error> {
+        let project = query.project.clone();
+        let arriving = arriving(dir.clone(), query);
         loop {
             out.flush()?;
-            query.after = Some(last);
-            // A daemon that ends is followed by another one. There is only one try, since the
-            // project may be gone.
-            let lines = read(&mut client, &query).or_else(|_| {
-                client = Client::started(&dir)?;
-                read(&mut client, &query)
-            })?;
+            let pause = Duration::from_millis(FOLLOWED_CHECKS_POLL_MS);
+            let mut lines = match arriving.recv_timeout(pause) {
+                Ok(lines) => lines?,
+                Err(RecvTimeoutError::Timeout) => Vec::new(),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            };
+            lines.extend(unseen(checks_without_daemon(dir, &project)?, &mut known));
+            lines.sort_by_key(|line| line.time);
             self.print(out, &lines)?;
-            last = lines.last().map_or(last, |line| line.number);
         }
     }
 
     /// Returns the lines to show at first, of these and of what hooks checked without the daemon.
-    fn newest(
-        &self,
-        mut lines: Vec<Retrieval>,
-        dir: &InstanceDir,
-        project: &str,
-    ) -> Result<Vec<Retrieval>, Error> {
-        if self.rules {
-            lines.extend(checks_without_daemon(dir, project)?);
-            lines.sort_by_key(|line| line.time);
-        }
+    fn newest(&self, mut lines: Vec<Retrieval>, guarded: Vec<Retrieval>) -> Vec<Retrieval> {
+        lines.extend(guarded);
+        lines.sort_by_key(|line| line.time);
         lines.retain(|line| self.shows(line));
         let shown = usize::try_from(self.lines()).unwrap_or(usize::MAX);
         lines.drain(..lines.len().saturating_sub(shown));
-        Ok(lines)
+        lines
     }
 
     /// Returns the number of lines to show at first.
@@ -167,6 +180,47 @@ fn checks_without_daemon(dir: &InstanceDir, project: &str) -> Result<Vec<Retriev
     let lines = guard_log(&dir.guard(), Path::new(project));
     let lines = lines.context("cannot read the log of hooks without a daemon")?;
     Ok(lines.into_iter().map(checks::without_daemon).collect())
+}
+
+/// Returns the checks after the first `known`, and counts them as known. A full log begins anew.
+fn unseen(guarded: Vec<Retrieval>, known: &mut usize) -> Vec<Retrieval> {
+    let from = if guarded.len() < *known { 0 } else { *known };
+    *known = guarded.len();
+    guarded.into_iter().skip(from).collect()
+}
+
+/// Reads the daemon's new lines on a thread, since a daemon that hangs does not answer. The last
+/// item is the reason why it ended.
+fn arriving(dir: InstanceDir, query: LogQuery) -> Receiver<Result<Vec<Retrieval>, Error>> {
+    let (lines, arriving) = mpsc::channel();
+    thread::spawn(move || {
+        if let Err(error) = send_new(&dir, query, &lines) {
+            // Fails if nobody follows any more.
+            let _ = lines.send(Err(error));
+        }
+    });
+    arriving
+}
+
+/// Sends new lines until nobody receives them.
+fn send_new(
+    dir: &InstanceDir,
+    mut query: LogQuery,
+    to: &Sender<Result<Vec<Retrieval>, Error>>,
+) -> Result<(), Error> {
+    let mut client = Client::started(dir)?;
+    loop {
+        // A daemon that ends is followed by another one. There is only one try, since the project
+        // may be gone.
+        let lines = read(&mut client, &query).or_else(|_| {
+            client = Client::started(dir)?;
+            read(&mut client, &query)
+        })?;
+        query.after = lines.last().map(|line| line.number).or(query.after);
+        if to.send(Ok(lines)).is_err() {
+            return Ok(());
+        }
+    }
 }
 
 fn read(client: &mut Client, query: &LogQuery) -> Result<Vec<Retrieval>, Error> {

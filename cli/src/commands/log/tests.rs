@@ -111,17 +111,33 @@ fn checks_without_the_daemon_are_in_the_order_of_time() {
     let tool = api::RULE_CHECK;
     let logged = |time| Retrieval { time, tool: tool.to_owned(), ..Retrieval::default() };
     let shown = |arguments: &[&str]| {
-        let all = args(arguments).newest(vec![logged(1), logged(3)], &dir, "/a").unwrap();
+        let guarded = checks_without_daemon(&dir, "/a").unwrap();
+        let all = args(arguments).newest(vec![logged(1), logged(3)], guarded);
         all.iter().map(|line| line.time).collect::<Vec<_>>()
     };
     assert_eq!(shown(&["--rules"]), [1, 2, 3]);
     assert_eq!(shown(&["--rules", "-n", "2"]), [2, 3]);
-    let all = args(&["--rules"]).newest(Vec::new(), &dir, "/a").unwrap();
+    assert_eq!(shown(&["-n", "2"]), [2, 3], "they are among other lines too");
+    let all = args(&["--rules"]).newest(Vec::new(), checks_without_daemon(&dir, "/a").unwrap());
     let mut out = Vec::new();
     args(&["--rules", "--json"]).print(&mut out, &all).unwrap();
     let printed: Value = serde_json::from_slice(&out).unwrap();
     let asked = json!({"checked": "without the daemon", "result": "ask", "rules": ["r1"]});
     assert_eq!(printed["asked"], asked);
+}
+
+#[test]
+fn checks_without_the_daemon_are_followed() {
+    let checks = |times: &[i64]| -> Vec<Retrieval> {
+        times.iter().map(|time| Retrieval { time: *time, ..Retrieval::default() }).collect()
+    };
+    let mut known = 1;
+    let mut new = |times: &[i64]| -> Vec<i64> {
+        unseen(checks(times), &mut known).iter().map(|line| line.time).collect()
+    };
+    assert_eq!(new(&[1]), [0; 0]);
+    assert_eq!(new(&[1, 2, 3]), [2, 3]);
+    assert_eq!(new(&[4]), [4], "the log began anew");
 }
 
 #[derive(Debug, clap::Parser)]
