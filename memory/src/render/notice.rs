@@ -57,11 +57,8 @@ pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<St
 /// Flush first and 2 more`. `None` if it is not known which ones they are.
 fn names(memory: &Memory, notice: &Notice) -> Option<String> {
     let row = memory.record(notice.row)?;
-    // All of them came with one commit, as the row did unless it was written again since.
     let revision = row.content_version().revision;
     let before = Revision(revision.0.checked_sub(1)?);
-    let of_commit = memory.written_since(before);
-    let of_commit = of_commit.take_while(|record| record.content_version().revision == revision);
     let is_kept = |record: &&Arc<Record>| {
         let by = &record.updated;
         notice.kept.of(record.kind()) > 0
@@ -77,8 +74,15 @@ fn names(memory: &Memory, notice: &Notice) -> Option<String> {
         };
         clip_words(&title, NOTICE_TITLE_CHARS_MAX)
     };
+    // All of them came with one commit, as the row did unless it was written again since.
+    let of_commit = memory.written_since(before);
+    let of_commit = of_commit.take_while(|record| record.content_version().revision == revision);
     let named = of_commit.filter(is_kept).take(NOTICE_NAMED_MAX).map(title);
-    let named: Vec<String> = named.collect();
+    let mut named: Vec<String> = named.collect();
+    if named.is_empty() && notice.kept != Counts::default() {
+        let all = memory.written_since(Revision(0)).filter(is_kept);
+        named = all.take(NOTICE_NAMED_MAX).map(title).collect();
+    }
     let kept = Kind::ALL.into_iter().map(|kind| notice.kept.of(kind)).sum::<u32>();
     let more = match kept.saturating_sub(count(named.len())) {
         0 => String::new(),

@@ -1,6 +1,8 @@
 //! Notices and others' changes, at the end of a load.
 
 use super::*;
+use crate::draft::{Draft, RecordFields};
+use crate::{Record, Seq};
 
 #[test]
 fn notices_and_changes_by_others_come_last_and_leave_the_rest_unchanged() {
@@ -184,4 +186,25 @@ fn a_notice_that_waits_ends_with_its_row() {
     let plan = plan_forget(&memory, &Reader::anyone(), row, None, &origin("one", 5)).unwrap();
     apply(&mut memory, plan);
     assert_eq!(shown(&memory), [NoticeId(2)]);
+}
+
+/// An undo writes the row again, in a later commit than the records that it came with.
+#[test]
+fn a_notice_whose_row_came_back_names_what_was_kept() {
+    let mut memory = Memory::default();
+    checkpoint(&mut memory, &origin("gone", 3), lessons([lesson("Flush first", "")]));
+    let (session, by) = (SessionId::new("gone"), origin("anchord", 4));
+    let plan = plan_keep(&memory, &session, &by, NoticeCause::Ended, false);
+    apply(&mut memory, plan.unwrap());
+    let row = memory.record(memory.notice(NoticeId(1)).unwrap().row).unwrap().clone();
+    let plan = plan_forget(&memory, &Reader::anyone(), row.id, None, &origin("one", 5)).unwrap();
+    apply(&mut memory, plan);
+    assert_eq!(loaded(&memory, &Asked::default()).notices_shown, []);
+    let mut draft = Draft::new(&memory);
+    let Record { id, body, state, tags, pinned, .. } = Record::clone(&row);
+    draft.put(RecordFields { id, body, state, tags, pinned }, origin("undoer", 6));
+    let changes = draft.finish().changes;
+    memory.apply(Seq(memory.seq().0 + 1), &changes);
+    let text = loaded(&memory, &Asked::default()).text;
+    assert!(text.contains("which ended without saving: l1 Flush first.\n"), "{text}");
 }
