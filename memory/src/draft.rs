@@ -225,6 +225,12 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Leaves a record unchanged that has everything of an item, and counts the item as merged.
+    pub(crate) fn meet(&mut self, id: RecordId, origin: &Provenance) {
+        self.set_state(id, RecordState::Active, origin);
+        self.merged += 1;
+    }
+
     /// Stores an anchor in place of those at the same place. The lowest id survives, pinned if any
     /// of them was.
     pub(crate) fn anchor(&mut self, new: &Anchor, origin: &Provenance) {

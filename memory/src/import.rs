@@ -164,14 +164,15 @@ fn not_again(what: &str, purged: Timestamp) -> String {
 }
 
 /// Stores a blueprint, unless the one here was written after the original. Then that one stays,
-/// mutable or not.
+/// mutable or not. If it has the same text, it counts as here already.
 fn put_blueprint(draft: &mut Draft<'_>, new: &Blueprint, origin: &Provenance) {
-    let stored = draft
-        .head()
-        .existing_match(&Body::Blueprint(new.clone()))
-        .map(|record| (record.id, record.updated.time));
+    let stored = draft.head().existing_match(&Body::Blueprint(new.clone())).map(|record| {
+        let is_same = matches!(&record.body, Body::Blueprint(it) if it.content == new.content);
+        (record.id, record.updated.time, is_same)
+    });
     match stored {
-        Some((id, written)) if written > origin.time => draft.keep(id, origin),
+        Some((id, written, true)) if written > origin.time => draft.meet(id, origin),
+        Some((id, written, false)) if written > origin.time => draft.keep(id, origin),
         _ => {
             draft.keyed(new, origin);
         }

@@ -345,6 +345,24 @@ fn immutable_blueprints_here_are_kept() {
     assert_eq!(outcome.kept.len(), 1);
 }
 
+#[test]
+fn a_newer_blueprint_with_the_same_text_counts_as_here_already() {
+    let mut memory = Memory::default();
+    let mut part = blueprints([mutable("Layers", "proto\nmemory")]);
+    part.blueprints[0].category = crate::Category::Architecture;
+    save(&mut memory, &origin("one", 5), part);
+    let state = serde_json::json!({
+        "version": 1,
+        "blueprints": [{
+            "category": "architecture", "title": "Layers", "content": "proto\nmemory",
+            "immutable": true, "timestamp": "2026-11-02T12:00:00.000Z",
+        }],
+    });
+    let outcome = imported(&mut memory, &parse(&state.to_string(), None).unwrap(), "d1");
+    assert_eq!((outcome.merged, outcome.kept, outcome.added), (1, Vec::new(), Counts::default()));
+    assert_eq!(memory.active_of(Kind::Blueprint).count(), 1);
+}
+
 /// A text longer than a line is cut if nothing is lost by that, and named otherwise. A text that is
 /// too large is left out.
 #[test]
