@@ -29,7 +29,9 @@ pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> Strin
         return clip(&full, chars_max);
     };
     let room = chars_max.saturating_sub(head.chars().count() + CUT.chars().count()).max(80);
-    with_block(head, &snippet(&text, query, room), "  ") + CUT
+    let excerpt = with_block(head, &snippet(&text, query, room), "  ");
+    // A passage that was cut at its end has a mark of its own.
+    excerpt.trim_end_matches('…').trim_end().to_owned() + CUT
 }
 
 /// Renders the record on one short line. It ends with [`CUT`] if the full text says more.

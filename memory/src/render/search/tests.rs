@@ -97,7 +97,7 @@ fn a_query_that_is_cut_is_reported() {
     the query is long: nothing was looked for beyond its first 2000 characters and 64 words
     n1 pool.size (expires 2026-11-03): The pool has 20 [EXPIRED]
     n2: how checkouts time out
-      …pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits.… …
+      …pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. …
     b4 [decision] Pools
       One pool a process
     n3 (#redis): Redis needs no pool
