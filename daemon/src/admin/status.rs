@@ -143,14 +143,16 @@ pub(super) fn sessions(service: &SessionService) -> Vec<SessionSummary> {
                 .or_else(|| written_to.and_then(|id| service.projects.open.get(id)));
             let staged =
                 open.as_ref().and_then(|open| open.memory().staged_by(&session.id).cloned());
-            let root = session.known_root();
+            let project = session.project_id().or(written_to).map(|id| {
+                let known = || Some(text(&registry.project(id)?.root));
+                let root = session.known_root().or_else(known).unwrap_or_default();
+                ProjectRef { id: id.to_string(), root }
+            });
             SessionSummary {
                 id: session.id.to_string(),
                 client: session.client().to_string(),
                 pid: Some(session.hello.pid),
-                project: session
-                    .project_id()
-                    .map(|id| ProjectRef { id: id.to_string(), root: root.unwrap_or_default() }),
+                project,
                 since: session.started.0,
                 last_call: session_status.last_call.0,
                 connected: session_status.disconnected.is_none(),

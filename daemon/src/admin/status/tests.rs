@@ -52,4 +52,8 @@ async fn what_is_staged_is_not_denied_after_a_restart() {
     shim.call("memory_status", serde_json::json!({})).await;
     let [one]: [SessionSummary; 1] = listed().try_into().unwrap();
     assert!(one.staged.summary && !one.staged_unknown, "{one:?}");
+    let root = first[0].project.as_ref().map(|project| project.root.as_str());
+    assert!(root.is_some_and(|root| root.ends_with("demo")), "{first:?}");
+    let id = |one: &SessionSummary| one.project.as_ref().map(|project| project.id.clone());
+    assert_eq!(id(&first[0]), id(&one), "its project is known before its next call");
 }
