@@ -48,7 +48,14 @@ fn commits_are_listed_undone_and_restored_at_a_shell() {
     shell.done(&["note", "--key", "port", "5"]);
     let newest = revisions(&shell.json(&["history", "--limit", "3"]));
     let [last, _, first] = newest[..] else { panic!("{newest:?}") };
-    shell.done(&["undo", &last.to_string(), &first.to_string()]);
+    let (last, first) = (last.to_string(), first.to_string());
+    let (code, text) = shell.said(&["undo", &last, &first, "--dry-run"]);
+    assert_eq!((code, text.contains("as if it were the only one")), (0, true), "{text}");
+    assert_eq!(port(), "5");
+    let told = shell.done(&["undo", &last, &first, "--json"]);
+    let values = serde_json::Deserializer::from_str(&told).into_iter::<Value>();
+    let values: Vec<Value> = values.map(Result::unwrap).collect();
+    assert!(values.len() == 2 && values.iter().all(|it| it["commits"] == 1), "{told}");
     assert_eq!(port(), "2", "each is taken back, and not the one between them");
     assert_eq!(shell.json(&["list"])["records"].as_array().unwrap().len(), 2);
     shell.done(&["journal", "verify"]);

@@ -28,7 +28,7 @@ use crate::tool::Caller;
   anchord undo 12 --force --project ~/src/parser")]
 pub(crate) struct Args {
     /// The number of the commit, as `anchord history` shows it [default: the newest]. Several are
-    /// taken back one by one, in this order
+    /// taken back one by one, in this order, and --json prints a value for each
     #[arg(value_name = "REV", value_parser = history::revision)]
     revisions: Vec<u64>,
     /// Take back every commit of this session; the beginning of its id is enough
@@ -66,15 +66,18 @@ impl Args {
             let arguments = json!({ "session": self.session, "last": self.last.or(newest) });
             return roll_back(out, memory, arguments, &self.how);
         }
-        if self.revisions.len() > 1 && (self.how.dry_run || self.how.json) {
-            return Err(Error::usage("--dry-run and --json go with one commit"));
-        }
-        for revision in self.revisions {
+        for revision in &self.revisions {
             roll_back(out, memory.clone(), json!({ "undo": revision }), &self.how)?;
+        }
+        if self.revisions.len() > 1 && self.how.dry_run && !self.how.json {
+            writeln!(out, "{EACH_ALONE}")?;
         }
         Ok(())
     }
 }
+
+/// The remark below several plans, none of which knows the others.
+const EACH_ALONE: &str = "Each is planned on the memory as it is now, as if it were the only one.";
 
 /// Plans a rollback, asks if later commits are in its way, and makes it.
 pub(super) fn roll_back(
