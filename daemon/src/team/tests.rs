@@ -95,7 +95,7 @@ fn the_fault_of_an_append_is_that_of_its_call() {
     assert_eq!(fault.away, Away::Unreached);
     assert_eq!(fault.why, "failed to reach the database: it is away");
     assert_eq!(not_written(DatabaseError::Slow).away, Away::Slow);
-    assert_eq!(not_written(DatabaseError::Refused("no".to_owned())).away, Away::Barred);
+    assert_eq!(not_written(DatabaseError::Refused("no".to_owned())).away, Away::Refused);
     let unknown = journal::worded(AppendError::Unknown(away())).fault();
     assert_eq!(unknown.away, Away::Unreached);
 }

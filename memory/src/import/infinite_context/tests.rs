@@ -116,7 +116,7 @@ fn each_entry_of_the_history_becomes_a_version() {
     assert_eq!(topic.files, ["src/a.rs", "src/b.rs"]);
     assert!(topic.decisions[1].is_statement() && topic.pending().count() == 1);
     assert!(topic.decisions.iter().all(|decision| decision.time == day(3)), "{topic:?}");
-    let brief = Brief::of("p", Some(record), std::collections::BTreeSet::new());
+    let brief = Brief::of("p", Some(record), BTreeSet::new());
     let told: Vec<String> =
         brief.changes().iter().map(|it| format!("{} {:?}", it.text, it.files)).collect();
     assert_eq!(told, ["wrote the queue [\"src/a.rs\"]", "wrote the eviction [\"src/b.rs\"]"]);
@@ -211,7 +211,7 @@ fn an_export_of_the_brief_that_is_here_changes_nothing() {
     let plan = plan_topic(&memory, &origin("one", 4), part, None).unwrap();
     apply(&mut memory, plan);
     let before = memory.topic(MAIN).unwrap().clone();
-    let exported = Brief::of("p", Some(&before), std::collections::BTreeSet::new()).state();
+    let exported = Brief::of("p", Some(&before), BTreeSet::new()).state();
     let (outcome, tasks) = import(&mut memory, &[&exported.to_string()]);
     assert_eq!((outcome.before, outcome.merged, tasks.len()), (None, 1, 0));
     assert_eq!(memory.topic(MAIN).unwrap(), &before);
@@ -348,7 +348,7 @@ proptest! {
         import(&mut memory, &[&state.to_string()]);
         let brief = |memory: &Memory| {
             let record = memory.topic(MAIN).map(|record| &**record);
-            Brief::of("p", record, std::collections::BTreeSet::new()).state()
+            Brief::of("p", record, BTreeSet::new()).state()
         };
         let exported = brief(&memory);
         prop_assert_eq!(&exported, &state);
