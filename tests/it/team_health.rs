@@ -188,7 +188,9 @@ fn a_note_that_waits_delays_no_read_and_no_checkpoint() {
     let note = agent.call_later("memory_note", &json!({ "content": "Silent." }));
     let calls = [
         ("memory_search", json!({ "query": "before" })),
-        ("memory_checkpoint", json!({ "summary": "Half done." })),
+        ("memory_checkpoint", json!({ "summary": "A third is done." })),
+        ("memory_checkpoint", json!({ "summary": "Half is done." })),
+        ("memory_checkpoint", json!({ "summary": "Most is done." })),
         ("memory_load", json!({})),
         ("memory_status", json!({})),
     ];
@@ -197,6 +199,10 @@ fn a_note_that_waits_delays_no_read_and_no_checkpoint() {
         let reply = agent.reply(call).unwrap();
         assert!(!reply.is_error, "{reply:?}");
     }
+    let staged: String =
+        ada.instance.entries("checkpoint").iter().map(ToString::to_string).collect();
+    let places = ["A third", "Half", "Most"].map(|part| staged.find(&format!("{part} is done.")));
+    assert!(places.is_sorted() && places.iter().all(Option::is_some), "{staged}");
     // The note has 5 s.
     assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
     let refused = agent.reply(note).unwrap();

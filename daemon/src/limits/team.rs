@@ -21,12 +21,9 @@ pub const TEAM_POLL: Duration = Duration::from_millis(5);
 /// they take no more bytes than a name may have.
 pub const TEAM_UNFINISHED_CHARS_MAX: usize = 30;
 
-/// The time that a try has in any case, however long its callers have waited for their turn. It
-/// does not if the last call failed.
+/// The time that a try has in any case, however long its callers have waited for their turn. If the
+/// last call failed, it has no more: its callers most likely wait in vain.
 pub const TEAM_TRY_MIN: Duration = Duration::from_secs(1);
-
-/// The time that a try has if the last call failed. The callers most likely wait in vain.
-pub const TEAM_TRY_FAILING_MAX: Duration = Duration::from_millis(500);
 
 /// The time after which a read or a checkpoint no longer waits for an earlier call of its
 /// connection that waits for a team's database. A read waits as long for its own write.

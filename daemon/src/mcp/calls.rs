@@ -178,6 +178,10 @@ impl Request<'_> {
 
     /// Collects what the session should know besides the answer.
     async fn remark(self, ran: &Ran, removed: &Removed) -> Option<String> {
+        // What is told once waits for an answer that has it.
+        if !self.spec.has_remarks || matches!(ran.outcome, Err(ToolError::Internal(_))) {
+            return None;
+        }
         let of_ids = if ran.is_refused { None } else { self.remark_on_ids().await };
         let of_fields = ran.unknown.in_words().filter(|_| self.spec.names_unknown);
         let of_save = self.session.project().and_then(|open| open.take_told(&self.session.id));

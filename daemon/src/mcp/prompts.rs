@@ -55,7 +55,7 @@ struct Params {
 
 /// Returns the tool that gets a prompt. Prompts run as tools, so that they are measured and logged.
 pub(super) fn getter() -> ToolSpec {
-    ToolSpec::new("prompts/get", "", Effect::Reads, get)
+    ToolSpec::new("prompts/get", "", Effect::Reads, get).without_remarks()
 }
 
 async fn get(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {

@@ -64,7 +64,7 @@ struct Params {
 /// Returns the tool that reads a resource. Resources run as tools, so that they are measured and
 /// logged.
 pub(super) fn reader() -> ToolSpec {
-    ToolSpec::new("resources/read", "", Effect::Reads, read)
+    ToolSpec::new("resources/read", "", Effect::Reads, read).without_remarks()
 }
 
 async fn read(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {

@@ -108,21 +108,15 @@ impl Service {
         let Some(ticket) = context.extensions.get::<Ticket>().cloned() else {
             return Err(internal(&request_id(), "a request came without its line number"));
         };
-        let _turn = match ticket.turn() {
-            Some(mut turn) if spec.passes(&arguments) => {
-                tokio::select! {
-                    biased;
-                    () = turn.come() => {}
-                    () = self.team_delays() => {}
-                }
-                turn
-            }
-            Some(mut turn) => {
-                turn.come().await;
-                turn
-            }
-            None => return Err(internal(&request_id(), "a request came twice")),
+        let Some(mut turn) = ticket.turn() else {
+            return Err(internal(&request_id(), "a request came twice"));
         };
+        let passes = spec.passes(&arguments);
+        if passes {
+            turn.come_past().await;
+        } else {
+            turn.come().await;
+        }
         // The name goes into every record and every status line.
         let clipped = |name: &str| name.chars().take(limits::CLIENT_CHARS_MAX).collect::<String>();
         let client = context.client_info().map(|info| clipped(&info.name));
@@ -151,11 +145,18 @@ impl Service {
         };
         let session = self.connection.session(conversation.as_ref(), client.as_deref(), call);
         let (line, audience) = (Some(ticket.call), self.tools.audience());
-        Ok(calls::call(&self.service, session, spec, arguments, line, audience).await)
+        let calling = calls::call(&self.service, session, spec, arguments, line, audience);
+        let mut calling = std::pin::pin!(calling);
+        tokio::select! {
+            biased;
+            called = &mut calling => return Ok(called),
+            () = self.team_delays(), if !passes => turn.step_aside(),
+        }
+        Ok(calling.await)
     }
 
-    /// Returns once an earlier call of this connection waits for a team's database. A database that
-    /// answers would have taken by then what was sent.
+    /// Returns once a call of this connection waits for a team's database. A database that answers
+    /// would have taken by then what was sent.
     async fn team_delays(&self) {
         loop {
             tokio::time::sleep(limits::TEAM_TURN_WAIT_MAX).await;

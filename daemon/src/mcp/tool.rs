@@ -25,6 +25,8 @@ pub(crate) struct ToolSpec {
     stages: bool,
     /// Whether the answer names unknown fields.
     pub(crate) names_unknown: bool,
+    /// Whether its answer has room for remarks. Others keep what a session is told once.
+    pub(crate) has_remarks: bool,
     /// Another name under which it answers.
     alias: Option<&'static str>,
     /// The memories that a command may use it on; `None` for a tool that no command needs.
@@ -109,6 +111,7 @@ impl ToolSpec {
             reads: Arc::new(move |_| reads),
             stages: false,
             names_unknown: true,
+            has_remarks: true,
             alias: None,
             reach: None,
             run,
@@ -146,6 +149,13 @@ impl ToolSpec {
     #[must_use]
     pub(crate) fn silent_about_unknown(mut self) -> Self {
         self.names_unknown = false;
+        self
+    }
+
+    /// Marks a request of another kind than a tool's call, whose answer is a text alone.
+    #[must_use]
+    pub(crate) fn without_remarks(mut self) -> Self {
+        self.has_remarks = false;
         self
     }
 

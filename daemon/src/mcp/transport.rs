@@ -53,20 +53,27 @@ pub(crate) struct Ticket {
     turn: Arc<Mutex<Option<Turn>>>,
 }
 
-/// A turn in the connection's order: calls run one after the other, as they were sent.
+/// A turn in the connection's order: calls run one after the other, as they were sent. A call that
+/// waits for a team's database steps aside, and those that need none go past it, in their order.
 #[derive(Debug)]
 pub(crate) struct Turn {
     /// A permit to wait; it is released with the turn.
     _admitted: OwnedSemaphorePermit,
     /// The previous turn, until it is over.
     previous: Option<oneshot::Receiver<Passed>>,
+    /// Whether that one stepped aside.
+    may_pass: bool,
     next: Option<oneshot::Sender<Passed>>,
 }
 
-/// The end of a turn, with the turn for which it did not wait. The next turn has to wait for that
-/// one instead.
+/// A message to the next turn, when one ends or steps aside.
 #[derive(Debug)]
-struct Passed(Option<oneshot::Receiver<Passed>>);
+struct Passed {
+    /// The turn that is not over. The next one has to wait for it, or may go past it.
+    earlier: Option<oneshot::Receiver<Passed>>,
+    /// Whether that one stepped aside.
+    may_pass: bool,
+}
 
 impl Ticket {
     /// Takes the turn. A ticket has only one.
@@ -76,12 +83,36 @@ impl Ticket {
 }
 
 impl Turn {
-    /// Waits until the earlier calls on the connection are over.
+    /// Waits until the earlier calls on the connection are over. Meanwhile later ones may go past
+    /// this one if they may go past what it waits for.
     pub(crate) async fn come(&mut self) {
-        while let Some(previous) = &mut self.previous {
-            // A turn never ends without passing on. If it did, there would be nothing to wait for.
-            self.previous = previous.await.ok().and_then(|Passed(earlier)| earlier);
+        while self.come_closer().await {
+            if self.may_pass {
+                self.step_aside();
+            }
         }
+    }
+
+    /// Waits until the earlier calls on the connection are over or have stepped aside.
+    pub(crate) async fn come_past(&mut self) {
+        while !self.may_pass && self.come_closer().await {}
+    }
+
+    /// Lets the next turn go past this one. One that may not still waits for its end.
+    pub(crate) fn step_aside(&mut self) {
+        let (next, over) = oneshot::channel();
+        if let Some(waiting) = self.next.replace(next) {
+            let _ = waiting.send(Passed { earlier: Some(over), may_pass: true });
+        }
+    }
+
+    /// Waits for the previous turn. Returns whether there was one.
+    async fn come_closer(&mut self) -> bool {
+        let Some(previous) = &mut self.previous else { return false };
+        // A turn never ends without passing on. If it did, there would be nothing to wait for.
+        let passed = previous.await.unwrap_or(Passed { earlier: None, may_pass: false });
+        (self.previous, self.may_pass) = (passed.earlier, passed.may_pass);
+        true
     }
 }
 
@@ -91,7 +122,8 @@ impl Drop for Turn {
     fn drop(&mut self) {
         if let Some(next) = self.next.take() {
             // The connection may be over; then nobody waits.
-            let _ = next.send(Passed(self.previous.take()));
+            let (earlier, may_pass) = (self.previous.take(), self.may_pass);
+            let _ = next.send(Passed { earlier, may_pass });
         }
     }
 }
@@ -129,7 +161,7 @@ impl Order {
     fn ticket(&mut self, number: u64, acknowledged: u64, admitted: OwnedSemaphorePermit) -> Ticket {
         let (next, over) = oneshot::channel();
         let previous = self.previous.replace(over);
-        let turn = Turn { _admitted: admitted, previous, next: Some(next) };
+        let turn = Turn { _admitted: admitted, previous, may_pass: false, next: Some(next) };
         Ticket {
             call: Call { instance: Arc::clone(&self.instance), number, acknowledged },
             turn: Arc::new(Mutex::new(Some(turn))),

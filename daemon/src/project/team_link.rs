@@ -17,11 +17,11 @@ use uuid::Uuid;
 
 use super::batch::{Batch, Waiting};
 use super::write::Write;
-use crate::limits;
 use crate::store::{
     Arrived, Entry, EntryKey, StateMachine, TeamAppended, TeamEntry, TeamError, TeamFault,
     TeamJournal, TeamPoint,
 };
+use crate::{clock, limits};
 
 /// The journal that a team shares, and the runtime on which calls to it run.
 #[derive(Clone, Debug)]
@@ -354,7 +354,7 @@ impl<M: StateMachine> Flights<M> {
     /// failed, another try would most likely only keep them longer, so it is short.
     fn time_left(&self, batch: &Batch<M>) -> Duration {
         if self.is_failing() {
-            return batch.time_left(Duration::ZERO).min(limits::TEAM_TRY_FAILING_MAX);
+            return batch.time_left(Duration::ZERO).min(limits::TEAM_TRY_MIN);
         }
         batch.time_left(limits::TEAM_TRY_MIN)
     }
@@ -385,6 +385,14 @@ impl<M: StateMachine> Flights<M> {
     pub(super) fn answered(&mut self, wait: Duration) -> Option<Answer<M>> {
         let (mut number, mut landed) = self.landed.recv_timeout(wait).ok()?;
         while number != self.calls {
+            // Nobody waits for its entries, but the database answers.
+            if matches!(landed, Landed::Followed(Ok(_))) {
+                let now = Some(clock::now());
+                self.note(|status| {
+                    (status.answered, status.ended) = (now, now);
+                    status.error.take_if(|fault| fault.away.is_unanswered());
+                });
+            }
             (number, landed) = self.landed.try_recv().ok()?;
         }
         Some(match (landed, self.flying.take()?) {

@@ -38,8 +38,7 @@ impl View {
     /// the session `own` has saved is listed.
     pub(crate) fn team(&self, own: Option<&SessionId>) -> String {
         let Some(status) = &self.team else { return String::new() };
-        let error = status.error.as_ref();
-        let error = error.map(|fault| (fault.why.as_str(), fault.away == Away::Barred));
+        let error = status.fault().map(|fault| (fault.why.as_str(), fault.away == Away::Barred));
         let refused = status.refused.as_ref().map(|untaken| &untaken.fault);
         let refused = refused.filter(|fault| fault.away != Away::Unreached);
         let refused = refused.map(|fault| fault.why.as_str());

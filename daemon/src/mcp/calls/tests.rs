@@ -189,6 +189,9 @@ async fn ids_of_before_a_merge_are_refused_until_others_were_found_also_after_a_
     let mut shims = [writer.reconnect(&world).await, reader.reconnect(&world).await];
     for shim in &mut shims {
         shim.initialize("2025-06-18").await;
+        // A resource has no room for what is told once.
+        let read = shim.request("resources/read", json!({ "uri": "anchord://memory" })).await;
+        assert!(read.to_string().contains("the port is 1"), "{read}");
         let refused = shim.call("memory_get", by_id.clone()).await;
         assert!(refused.starts_with("ERROR") && refused.contains("other ids now"), "{refused}");
         assert!(refused.contains(LOST), "{refused}");

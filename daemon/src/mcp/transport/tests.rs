@@ -49,6 +49,43 @@ async fn a_dropped_turn_lets_nobody_overtake() {
     assert!(coming.now_or_never().is_some());
 }
 
+#[tokio::test]
+async fn calls_go_past_one_that_steps_aside_in_their_order() {
+    let mut order = order();
+    let mut turns: Vec<Turn> = (1..=5).map(|number| turn(&mut order, number)).collect();
+    let [note, write, one, two, last] = turns.as_mut_slice() else { panic!() };
+    assert!(note.come().now_or_never().is_some());
+    assert!(write.come().now_or_never().is_none());
+    assert!(one.come_past().now_or_never().is_none(), "the note has not stepped aside");
+    note.step_aside();
+    // The write waits for the note, and whoever may go past the note may go past the write.
+    assert!(write.come().now_or_never().is_none());
+    assert!(one.come_past().now_or_never().is_some());
+    assert!(two.come_past().now_or_never().is_none(), "that one goes first");
+    assert!(last.come().now_or_never().is_none());
+    drop(turns.remove(2));
+    let [note, _write, two, last] = turns.as_mut_slice() else { panic!() };
+    assert!(two.come_past().now_or_never().is_some());
+    assert!(last.come().now_or_never().is_none());
+    assert!(note.come().now_or_never().is_some());
+    drop(turns.remove(0));
+    let [write, _two, last] = turns.as_mut_slice() else { panic!() };
+    assert!(write.come().now_or_never().is_some());
+    assert!(last.come().now_or_never().is_none());
+    turns.truncate(1);
+}
+
+#[tokio::test]
+async fn a_call_that_ends_early_lets_none_go_past_the_one_before() {
+    let mut order = order();
+    let mut note = turn(&mut order, 1);
+    let (cancelled, mut read) = (turn(&mut order, 2), turn(&mut order, 3));
+    drop(cancelled);
+    assert!(read.come_past().now_or_never().is_none());
+    note.step_aside();
+    assert!(read.come_past().now_or_never().is_some());
+}
+
 #[test]
 fn a_ticket_has_one_turn_and_its_lines_number() {
     let ticket = order().ticket(7, 3, admitted());
