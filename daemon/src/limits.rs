@@ -390,7 +390,7 @@ pub const TASKS_EXPECTED_MAX: usize = 32;
 
 /// Subagents of one conversation whose rebuilt system prompts get the same bytes again. One more
 /// displaces the one not heard of for longest, which then gets its slice of memory anew.
-pub const REBUILT_AGENTS_MAX: usize = 64;
+pub const REBUILT_AGENTS_MAX: usize = 256;
 
 /// Files remembered as looked up for one context.
 pub const FILES_LOOKED_UP_MAX: usize = 2_000;

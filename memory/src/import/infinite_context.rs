@@ -116,8 +116,11 @@ impl ImportStep for BriefStep {
             outcome.merged = count(read.notes.len());
             return nothing(outcome);
         }
+        let mut dated = origin.clone();
         if is_last && let Some((written, here)) = here {
             let is_newer = *written >= origin.time;
+            // The next state is compared with that.
+            dated.time = dated.time.max(*written);
             read.topic = joined(here, &read.topic, is_newer, (entry.version(), origin.time));
         }
         if let Some(why) = why_left_out(memory, &read.topic, entry) {
@@ -127,7 +130,7 @@ impl ImportStep for BriefStep {
         // Once for all entries.
         outcome.notes.extend(Some(read.outside).filter(|_| is_last).and_then(outside));
         let mut draft = Draft::new(memory);
-        put(&mut draft, Body::Topic(read.topic), &origin);
+        put(&mut draft, Body::Topic(read.topic), &dated);
         let mut stayed = 0;
         for note in &read.notes {
             if forgotten.has(&Body::Note(note.note(&origin.session)), entry.time) {
@@ -251,7 +254,7 @@ fn why_left_out(memory: &Memory, brief: &Topic, entry: &StateEntry) -> Option<St
     Some(left_out(&version, &refusal))
 }
 
-/// Writes the brief, dated as it was there even if what is here is newer.
+/// Writes the brief as of this origin, even if what is here is newer.
 fn put(draft: &mut Draft<'_>, body: Body, origin: &Provenance) {
     let stored = draft.head().topic(MAIN);
     match stored.map(|record| (record.id, record.tags.clone(), record.pinned)) {

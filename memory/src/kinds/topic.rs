@@ -257,6 +257,14 @@ impl TopicPart {
 }
 
 impl Topic {
+    /// Returns whether everything that it says was recorded by rule, and nothing by an agent.
+    pub(crate) fn is_by_rule(&self) -> bool {
+        let is_empty = |text: &String| text.is_empty();
+        [&self.status, &self.overview, &self.architecture].into_iter().all(is_empty)
+            && self.decisions.is_empty()
+            && self.history.iter().all(|line| line.by_rule)
+    }
+
     /// Returns the bytes of all its texts.
     pub(crate) fn text_bytes(&self) -> usize {
         self.name.len()

@@ -123,14 +123,16 @@ impl<'a> FileParts<'a> {
     }
 
     fn text_nearness(&self, text: &str) -> Option<Nearness> {
-        if names_path(text, self.file) {
+        if self.directory.is_empty() && names_bare(text, self.file)
+            || !self.directory.is_empty() && names_path(text, self.file)
+        {
             return Some(Nearness::File);
         }
         let tail = self.tail();
         if tail != self.name && names_path(text, tail) {
             return Some(Nearness::File);
         }
-        if is_telling(self.name) && names_path(text, self.name) {
+        if is_telling(self.name) && names_bare(text, self.name) {
             return Some(Nearness::Name);
         }
         let mut directories = endings(self.directory);
@@ -188,6 +190,16 @@ fn names_directory(text: &str, directory: &str) -> bool {
             rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '<' | '{'))
         });
         !inside
+    })
+}
+
+/// Whether a text names a file without a directory. A path to another directory is that of another
+/// file.
+fn names_bare(text: &str, name: &str) -> bool {
+    path_mentions(text, name).any(|at| {
+        let before = text.get(..at).unwrap_or_default();
+        let here = before.strip_suffix("./").unwrap_or(before);
+        !here.ends_with(['/', '.'])
     })
 }
 

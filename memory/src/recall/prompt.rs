@@ -35,6 +35,7 @@ use super::{common_words, synonyms};
 use crate::activity::ASKED;
 use crate::gist::sentences;
 use crate::ids::{Kind, RecordId, Timestamp};
+use crate::kinds::topic::Topic;
 use crate::limits::{
     IMPORTANCE, PROMPT_CLAUSES_MAX, PROMPT_RECORDS_MAX, PROMPT_TEXT_BYTES_READ, QUERY_CHARS_MAX,
 };
@@ -333,13 +334,16 @@ impl<'a> ClauseQuery<'a> {
 
 /// Whether a record may be given unasked: it is still valid and not in the model's context. Rows
 /// made by rule quote prompts, so they would match every prompt; they count only where earlier work
-/// on a subject is meant. Those of sessions that only asked for it never count.
+/// on a subject is meant. Those of sessions that only asked for it never count. A topic that has
+/// nothing but such texts has no more than their rows.
 fn may_be_given(record: &Record, of: &PromptQuery<'_>, resuming: Option<Resuming>) -> bool {
     let is_row_by_rule = record.kind() == Kind::SessionRow && record.is_captured();
+    let is_topic_by_rule = record.topic().is_some_and(Topic::is_by_rule);
     let is_asking = || matches!(&record.body, Body::SessionRow(row) if only_asked(row));
     record.state != RecordState::Forgotten
         && of.reader.sees(record)
         && !of.given.contains(&record.id)
+        && !is_topic_by_rule
         && (!is_row_by_rule || resuming == Some(Resuming::Subject) && !is_asking())
         && !record.note().is_some_and(|note| note.is_expired(of.now))
 }

@@ -7,8 +7,8 @@ use crate::lifecycle::{Event, ToolRun};
 use crate::render::{Cause, reasons, why_prompt};
 use crate::testing::{anchor, apply, captured_lesson, day, lesson, lessons, note, origin, save};
 use crate::{
-    Change, NewNote, NoticeCause, Seq, SessionActivity, SessionId, Staged, plan_capture,
-    plan_forget, plan_keep, plan_notes,
+    Change, HistoryLine, NewNote, NoticeCause, Seq, SessionActivity, SessionId, Staged, TopicPart,
+    plan_capture, plan_forget, plan_keep, plan_notes, plan_topic,
 };
 
 fn with_notes(
@@ -342,6 +342,24 @@ fn prompts_about_the_code_at_hand_bring_no_records() {
     assert_eq!(given_at(&memory, "clean the deploy tree").first().map(String::as_str), Some("n3"));
     let asked = given_at(&memory, "why does the solver round each loop of a vessel to minutes?");
     assert_eq!(asked.first().map(String::as_str), Some("n6"));
+}
+
+/// Topics that hooks make at a compaction repeat what was asked, as rows do.
+#[test]
+fn a_topic_of_texts_by_rule_alone_is_not_given_at_a_prompt() {
+    let mut memory = everyday();
+    let asked = "The payments worker hits a deadlock again, please fix it.";
+    for (on, line, expected) in [
+        (2, HistoryLine::new(&format!("Session ended. Asked: {asked}")), vec![]),
+        (3, HistoryLine::written("The payments worker has no deadlock.".to_owned()), vec!["t1"]),
+    ] {
+        let name = Some("session-1".to_owned());
+        let part = TopicPart { name, history: vec![line], ..TopicPart::default() };
+        let part = Staged { topics: vec![part], ..Staged::default() };
+        let plan = plan_topic(&memory, &origin("one", on), part, None).unwrap();
+        apply(&mut memory, plan);
+        assert_eq!(given_at(&memory, asked), expected);
+    }
 }
 
 /// Adds the row of a session that saved nothing, made from its one prompt and its last message.

@@ -166,6 +166,8 @@ fn a_newer_brief_here_stays_and_takes_what_is_missing() {
     for line in ["ours", "wrote the eviction", "Imported version 3 of infinite-context's state."] {
         assert!(told.contains(&line), "{told:?}");
     }
+    // It is as new as before, so a later state that is older does not replace it either.
+    assert_eq!(memory.topic(MAIN).unwrap().updated.time, day(10));
 }
 
 #[test]

@@ -25,7 +25,11 @@ fn a_text_is_about_a_file_if_it_names_the_file_or_its_directory() {
         ("in ./src/billing/invoice.rs, amounts are rounded", Some(File)),
         ("it is `billing/invoice.rs` that rounds", Some(File)),
         ("invoice.rs rounds up", Some(Name)),
+        ("./invoice.rs rounds up", Some(Name)),
         ("my-invoice.rs rounds up", None),
+        // Other directories may have a file of the same name.
+        ("ERROR: a deadlock in src/auth/invoice.rs", None),
+        ("../invoice.rs rounds up", None),
         ("src/billing is frozen", Some(Directory)),
         ("src/billing/ is frozen", Some(Directory)),
         ("src/billing/* is frozen", Some(Directory)),
