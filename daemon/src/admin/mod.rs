@@ -242,7 +242,11 @@ pub(super) async fn opened(
     project: &str,
 ) -> Answer<(Target, Arc<OpenProject>)> {
     let target = target(service, project).await?;
-    let open = service.projects.open_project(target.id).await.map_err(store_error)?;
+    let projects = &service.projects;
+    let open = match projects.open_to_read(target.id).await.map_err(store_error)? {
+        Some(open) => open,
+        None => projects.open_project(target.id).await.map_err(store_error)?,
+    };
     Ok((target, open))
 }
 

@@ -552,6 +552,8 @@ fn begin_anew(
     let mut writing = Writing::of(closed.open().map_err(worded)?);
     let taken = writing.append("join team", plan_take_private(&state));
     writing.close();
+    // What sessions have seen was of the memory before.
+    closed.note_step_back(Revision(0));
     taken.map(|()| aside)
 }
 

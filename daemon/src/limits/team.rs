@@ -25,8 +25,8 @@ pub const TEAM_UNFINISHED_CHARS_MAX: usize = 30;
 /// last call failed, it has no more: its callers most likely wait in vain.
 pub const TEAM_TRY_MIN: Duration = Duration::from_secs(1);
 
-/// The time after which a read or a checkpoint no longer waits for an earlier call of its
-/// connection that waits for a team's database. A read waits as long for its own write.
+/// The time after which a read no longer waits for an earlier call of its connection that waits for
+/// a team's database. A read waits as long for its own write.
 pub const TEAM_TURN_WAIT_MAX: Duration = Duration::from_millis(300);
 
 /// The time after which a connection that carried notices of a team's database is tried again.

@@ -111,8 +111,8 @@ impl Service {
         let Some(mut turn) = ticket.turn() else {
             return Err(internal(&request_id(), "a request came twice"));
         };
-        let passes = spec.passes(&arguments);
-        if passes {
+        let reads = spec.reads(&arguments);
+        if reads {
             turn.come_past().await;
         } else {
             turn.come().await;
@@ -150,7 +150,7 @@ impl Service {
         tokio::select! {
             biased;
             called = &mut calling => return Ok(called),
-            () = self.team_delays(), if !passes => turn.step_aside(),
+            () = self.team_delays(), if !reads => turn.step_aside(),
         }
         Ok(calling.await)
     }

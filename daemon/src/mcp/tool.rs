@@ -21,8 +21,6 @@ pub(crate) struct ToolSpec {
     pub(crate) definition: Tool,
     /// A predicate for the calls that change nothing, of a tool that may change something.
     reads: Arc<dyn Fn(&JsonObject) -> bool + Send + Sync>,
-    /// Whether it only stages work.
-    stages: bool,
     /// Whether the answer names unknown fields.
     pub(crate) names_unknown: bool,
     /// Whether its answer has room for remarks. Others keep what a session is told once.
@@ -109,7 +107,6 @@ impl ToolSpec {
         Self {
             definition,
             reads: Arc::new(move |_| reads),
-            stages: false,
             names_unknown: true,
             has_remarks: true,
             alias: None,
@@ -171,19 +168,6 @@ impl ToolSpec {
             params.map_or(true, |params| reads(&params))
         });
         self
-    }
-
-    /// Marks a tool that only stages work.
-    #[must_use]
-    pub(crate) fn staging(mut self) -> Self {
-        self.stages = true;
-        self
-    }
-
-    /// Returns whether a call with these arguments waits for no earlier one that waits for a team's
-    /// database.
-    pub(super) fn passes(&self, arguments: &JsonObject) -> bool {
-        self.stages || self.reads(arguments)
     }
 
     /// Returns whether a call with these arguments changes nothing.

@@ -54,7 +54,7 @@ pub(crate) struct Ticket {
 }
 
 /// A turn in the connection's order: calls run one after the other, as they were sent. A call that
-/// waits for a team's database steps aside, and those that need none go past it, in their order.
+/// waits for a team's database steps aside, and reads go past it and the writes behind it.
 #[derive(Debug)]
 pub(crate) struct Turn {
     /// A permit to wait; it is released with the turn.

@@ -4,8 +4,7 @@
 //! commits. One call at a time appends the parked ones to the team's journal, decided in order on
 //! this machine's newest state. When it is answered, this machine's copy is written, published and
 //! reported, as for any other batch. If others were faster, their entries come first, and the
-//! decisions are made again. A session's later writes wait for its earlier ones, except those that
-//! only stage work.
+//! decisions are made again. A session's later writes wait for its earlier ones.
 //!
 //! Only commits are under way. What stays on this machine is decided on the state that it follows:
 //! under way, its ids could be given to the writes of others.

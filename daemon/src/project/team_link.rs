@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::batch::{Batch, Waiting};
 use super::write::Write;
 use crate::store::{
-    Arrived, Entry, EntryKey, StateMachine, TeamAppended, TeamEntry, TeamError, TeamFault,
+    Arrived, Away, Entry, EntryKey, StateMachine, TeamAppended, TeamEntry, TeamError, TeamFault,
     TeamJournal, TeamPoint,
 };
 use crate::{clock, limits};
@@ -79,14 +79,14 @@ pub struct TeamLook {
 }
 
 impl TeamStatus {
-    /// Returns the fault of the newest call or look, if it failed. After a look that was answered,
-    /// a fault of an answer remains: only the link's next call says whether it is past.
+    /// Returns the fault of the newest call or look, if it failed. After a look that was answered, a
+    /// refusal of another call remains: only the link's next call says whether it is past.
     pub(crate) fn fault(&self) -> Option<&TeamFault> {
         let is_newest = |look: &&TeamLook| self.ended.is_none_or(|ended| look.ended >= ended);
         match self.look.as_ref().filter(is_newest) {
             Some(TeamLook { fault: Some(fault), .. }) => Some(fault),
             Some(TeamLook { fault: None, .. }) => {
-                self.error.as_ref().filter(|fault| !fault.away.is_unanswered())
+                self.error.as_ref().filter(|fault| fault.away == Away::Refused)
             }
             None => self.error.as_ref(),
         }
@@ -445,7 +445,6 @@ impl<M: StateMachine> Flights<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Away;
 
     fn fault(why: &str) -> TeamFault {
         TeamFault { away: Away::Unreached, why: why.to_owned() }

@@ -150,9 +150,9 @@ impl Operation {
         Self { name, stays: true, passed: false, passes: false }
     }
 
-    /// Names a write that stages work, or brings back a record that was read. As long as it stays
-    /// on this machine, it does not wait for the session's earlier ones that wait for a team.
-    pub const fn staging(name: &'static str) -> Self {
+    /// Names a write that brings back a record that was read. As long as it stays on this machine,
+    /// it does not wait for the session's earlier ones that wait for a team.
+    pub const fn passing(name: &'static str) -> Self {
         Self { name, stays: true, passed: false, passes: true }
     }
 

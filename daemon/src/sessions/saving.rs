@@ -215,7 +215,7 @@ impl SessionCall<'_> {
             let (part, bound) = in_conversation(memory, &key, part)?;
             Ok(plan_checkpoint_within(memory, by, part, &limits)?.and(bound))
         };
-        self.commit(Operation::staging("checkpoint"), part, plan).await
+        self.commit(Operation::staying("checkpoint"), part, plan).await
     }
 
     /// Folds staged work and `part` into shared memory.

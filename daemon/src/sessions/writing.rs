@@ -98,7 +98,7 @@ impl Session {
             let plan = plan_use(memory, id, &session.provenance(now));
             Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
         });
-        let using = self.write(service, None, Operation::staging("use"), command);
+        let using = self.write(service, None, Operation::passing("use"), command);
         if self.project().is_none_or(|project| project.owner.team().is_none()) {
             return Ok(using.await?.compacted);
         }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anchord_memory::{Body, Change, Memory, Record, Revision, Seq};
 
+use super::step_back::first_in_name;
 use crate::store::{Entry, ReadEntries, StoreError, read_backup_line};
 
 /// A file with commits that a team's database has lost.
@@ -49,9 +50,9 @@ pub(crate) fn count_missing(
         })?;
     }
     let counted = lost.into_iter().map(|(path, commits)| {
-        // The journal went back to before the first of them.
-        let first = commits.iter().flatten().map(|(_, revision)| *revision).min();
-        let first = first.unwrap_or_default();
+        // The journal went back to before the first of them, which may have no text.
+        let lowest = || commits.iter().flatten().map(|(_, revision)| *revision).min();
+        let first = first_in_name(&path).or_else(lowest).unwrap_or_default();
         let is_again = |text: &String| found.get(text).is_some_and(|last| *last >= first);
         let again = commits.iter().flatten().filter(|(text, _)| is_again(text)).count();
         Missing { path, commits: commits.len() as u64, again: again as u64 }
@@ -116,14 +117,15 @@ mod tests {
     #[test]
     fn a_commit_that_was_made_again_after_the_loss_is_counted_as_such() {
         let scratch = tempfile::tempdir().unwrap();
-        let path = scratch.path().join("missing-3-5.jsonl");
+        let path = scratch.path().join("missing-3-6.jsonl");
         let mut text = Vec::new();
-        for entry in [noted(3, "again"), noted(4, "earlier"), noted(5, "never")] {
+        let empty = Entry { changes: Vec::new(), ..noted(3, "nothing") };
+        for entry in [empty, noted(4, "again"), noted(5, "earlier"), noted(6, "never")] {
             backup_line(&entry, &mut text);
         }
         text.extend_from_slice(b"edited by hand\n");
         std::fs::write(&path, text).unwrap();
-        let journal = [noted(2, "earlier"), noted(3, "another"), noted(4, "again")];
+        let journal = [noted(2, "earlier"), noted(3, "again"), noted(4, "another")];
         let read = move |_: Seq, visit: &mut dyn FnMut(&Entry<Change>) -> bool| {
             for entry in &journal {
                 visit(entry);
@@ -132,6 +134,6 @@ mod tests {
         };
         let reading: ReadEntries<Memory> = Box::new(read);
         let counted = count_missing(vec![path.clone()], &reading).unwrap();
-        assert_eq!(counted, [Missing { path, commits: 4, again: 1 }]);
+        assert_eq!(counted, [Missing { path, commits: 5, again: 1 }]);
     }
 }

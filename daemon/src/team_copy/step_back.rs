@@ -40,6 +40,12 @@ pub(crate) fn missing_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// Returns the revision of the first commit that was missing, as a file's name has it.
+pub(super) fn first_in_name(file: &Path) -> Option<Revision> {
+    let numbers = file.file_name()?.to_str()?.strip_prefix(MISSING.0)?;
+    numbers.split('-').next()?.parse().ok().map(Revision)
+}
+
 /// Moves the files with such commits to a memory's new directory.
 pub(crate) fn take_missing(from: &Path, to: &Path) -> io::Result<()> {
     for file in missing_in(from)? {

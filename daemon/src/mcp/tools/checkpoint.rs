@@ -22,7 +22,6 @@ pub(super) fn spec() -> ToolSpec {
         run,
     )
     .needed_first()
-    .staging()
 }
 
 async fn run(context: Context, params: CheckpointParams) -> Result<ToolAnswer, ToolError> {

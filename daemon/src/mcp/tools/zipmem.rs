@@ -102,8 +102,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             Effect::Adds,
             checkpoint,
         )
-        .needed_first()
-        .staging(),
+        .needed_first(),
         ToolSpec::new(
             "zipmem_save_and_compact",
             "Fold staged work, and this, into the project's memory. Call before the session ends.",

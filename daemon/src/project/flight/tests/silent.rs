@@ -7,12 +7,12 @@ async fn stage(machine: &Machine, name: &'static str, summary: &'static str) -> 
         let plan = plan_checkpoint(memory, &by(name, now), notes([summary]))?;
         Ok(Transition { changes: plan.changes, outcome: "staged".to_owned() })
     });
-    let operation = Operation::staging("checkpoint");
+    let operation = Operation::passing("use");
     machine.owner.write(Some(session(name)), None, operation, decide).await
 }
 
 #[tokio::test]
-async fn a_checkpoint_passes_a_note_of_its_session_that_waits() {
+async fn what_is_brought_back_passes_a_note_of_its_session_that_waits() {
     let one = Machine::first().await;
     one.team.set(Network::Stalled);
     let decide: WriteCommand<Memory> = Arc::new(|memory, now| {
