@@ -240,9 +240,7 @@ impl PlaceArgs {
             let home = home();
             writeln!(out, "the memory before is in {}", show::path(aside, home.as_deref()))?;
         }
-        for remark in &reply.remarks {
-            writeln!(out, "{}", show::plain(remark))?;
-        }
+        write!(out, "{}", remarks(&reply))?;
         Ok(write!(out, "{}", state(&reply, home().as_deref()))?)
     }
 }
@@ -263,7 +261,7 @@ impl LeaveArgs {
         }
         let reply = request(&self.projects.project, TeamAction::Leave)?;
         writeln!(out, "the memory is this machine's own now; the database keeps its copy")?;
-        let mut text = String::new();
+        let mut text = remarks(&reply);
         missing(&mut text, &reply, home().as_deref());
         Ok(write!(out, "{text}")?)
     }
@@ -278,6 +276,7 @@ impl StatusArgs {
         if self.json {
             return print_json(out, &reply);
         }
+        write!(out, "{}", remarks(&reply))?;
         Ok(write!(out, "{}", state(&reply, home().as_deref()))?)
     }
 }
@@ -396,6 +395,10 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
             writeln!(text, "  {:<11}{name} ({role})", format!("{:?}", member.role).to_lowercase());
     }
     text
+}
+
+fn remarks(reply: &TeamReply) -> String {
+    reply.remarks.iter().map(|remark| format!("{}\n", show::plain(remark))).collect()
 }
 
 fn missing(text: &mut String, reply: &TeamReply, home: Option<&Path>) {

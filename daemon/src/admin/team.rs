@@ -49,6 +49,7 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
         return Err(refused("your own notes are never shared with a team"));
     }
     let (mut sql, mut aside, mut remarks) = (None, None, Vec::new());
+    let counts_lost = matches!(params.action, TeamAction::Look | TeamAction::Leave);
     match params.action {
         TeamAction::Look => {}
         TeamAction::Create(place) => {
@@ -85,7 +86,7 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
     let asked = ask(service, &params.project).await?;
     let Some(id) = asked.id else { return Ok(TeamReply { sql, ..TeamReply::default() }) };
     let (team, lost) = match service.projects.open_known(id).await.map_err(store_error)? {
-        Some(open) => (state::look(service, &open).await?, state::lost(service, &open).await?),
+        Some(open) => state::of(service, &open, counts_lost, &mut remarks).await?,
         None => (None, Vec::new()),
     };
     let asides = service.projects.open.asides(id).await.map_err(store_error)?;

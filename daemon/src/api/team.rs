@@ -86,7 +86,7 @@ pub struct TeamReply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql: Option<String>,
     /// One line for each item of that memory that could not be used as it was, and one about what
-    /// it replaced.
+    /// it replaced. Also one if the lost commits cannot be counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }

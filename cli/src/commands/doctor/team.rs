@@ -28,6 +28,9 @@ pub(super) fn findings(dir: &InstanceDir, status: &StatusReply, found: &mut Vec<
                     found.extend(unmerged(project, state));
                 }
                 found.extend(reply.lost.iter().map(|lost| missing(project, lost)));
+                let uncounted =
+                    |why: &String| Finding::note(ABOUT, format!("{}: {why}", project.name));
+                found.extend(reply.remarks.iter().map(uncounted));
                 let is_merged = reply.team.as_ref().is_none_or(|it| it.unmerged.is_empty());
                 found.extend(reply.asides.iter().map(|place| aside(project, place, is_merged)));
             }

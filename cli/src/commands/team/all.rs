@@ -11,7 +11,7 @@ use anchord_daemon::api::{
 use anchord_proto::instance::InstanceDir;
 use serde::Serialize;
 
-use super::{home, print_json, show, state};
+use super::{home, print_json, remarks, show, state};
 use crate::client::Client;
 use crate::exit::Error;
 
@@ -113,7 +113,10 @@ fn rendered(outcome: &Outcome, done: impl Fn(&TeamReply) -> String, home: Option
 
 /// Returns whether no team shares a project, and nothing is left of one.
 fn is_untouched(reply: &TeamReply) -> bool {
-    reply.team.is_none() && reply.asides.is_empty() && reply.lost.is_empty()
+    reply.team.is_none()
+        && reply.asides.is_empty()
+        && reply.lost.is_empty()
+        && reply.remarks.is_empty()
 }
 
 /// Shows the team of each project that one shares, and what was set aside for one.
@@ -129,7 +132,9 @@ pub(super) fn status(json: bool, out: &mut dyn Write) -> Result<(), Error> {
         let outcome = Outcome::of(known, reply);
         match (&outcome.reply, &outcome.error) {
             _ if json => {}
-            (Some(reply), _) => write!(out, "{}", state(reply, home.as_deref()))?,
+            (Some(reply), _) => {
+                write!(out, "{}{}", remarks(reply), state(reply, home.as_deref()))?;
+            }
             (None, error) => {
                 let why = show::plain(error.as_deref().unwrap_or_default());
                 writeln!(out, "{}: {why}", show::path(&outcome.root, home.as_deref()))?;

@@ -6,7 +6,7 @@ use anchord_memory::Timestamp;
 use anchord_team::{Error, Member};
 
 use super::unmerged;
-use crate::admin::{Answer, internal, store_error, text, write_error};
+use crate::admin::{Answer, internal, store_error, text};
 use crate::api::{LostCommits, TeamMember, TeamState};
 use crate::blocking::run_blocking;
 use crate::clock;
@@ -17,11 +17,27 @@ use crate::store::{Away, TeamFault};
 use crate::team_copy::Missing;
 use crate::{team, team_copy};
 
-/// Returns the team of a memory, if one shares it.
-pub(super) async fn look(
+/// Returns the team of a memory, and the files with commits that its database has lost if they are
+/// to be counted. That reads the whole journal. If it fails, a remark says so.
+pub(super) async fn of(
     service: &SessionService,
     open: &OpenProject,
-) -> Answer<Option<TeamState>> {
+    counts_lost: bool,
+    remarks: &mut Vec<String>,
+) -> Answer<(Option<TeamState>, Vec<LostCommits>)> {
+    let team = look(service, open).await?;
+    if !counts_lost {
+        return Ok((team, Vec::new()));
+    }
+    let lost = lost(service, open).await.unwrap_or_else(|why| {
+        remarks.push(why);
+        Vec::new()
+    });
+    Ok((team, lost))
+}
+
+/// Returns the team of a memory, if one shares it.
+async fn look(service: &SessionService, open: &OpenProject) -> Answer<Option<TeamState>> {
     let directory = service.projects.open.directory(open.id);
     let config = team::read(&directory).map_err(store_error)?;
     let memory = open.memory();
@@ -106,18 +122,24 @@ pub(in crate::admin) fn team_fault(
 }
 
 /// Returns the files with commits that a team's database has lost. They stay when the team is left.
-pub(super) async fn lost(service: &SessionService, open: &OpenProject) -> Answer<Vec<LostCommits>> {
+async fn lost(service: &SessionService, open: &OpenProject) -> Result<Vec<LostCommits>, String> {
     let directory = service.projects.open.directory(open.id);
     let files = run_blocking(move || team_copy::missing_in(&directory)).await;
-    let files = files.map_err(|error| internal(&format!("cannot look for files: {error}")))?;
+    let files = files.map_err(|error| format!("cannot look for files: {error}"))?;
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
+    let names = files.iter().map(|path| text(path)).collect::<Vec<_>>().join(", ");
+    let unread = |why: String| {
+        format!("commits that the database has lost are in {names}, and cannot be counted: {why}")
+    };
+    let reading = open.owner.ask(|store, _| store.reading()).await;
+    let reading = reading.map_err(|error| unread(error.to_string()))?;
     let counted = run_blocking(move || team_copy::count_missing(files, &reading)).await;
+    let counted = counted.map_err(|error| unread(error.to_string()))?;
     let named =
         |it: Missing| LostCommits { file: text(&it.path), commits: it.commits, again: it.again };
-    Ok(counted.map_err(store_error)?.into_iter().map(named).collect())
+    Ok(counted.into_iter().map(named).collect())
 }
 
 /// Awaits a call of the database for as long as a person waits for a status.
@@ -132,7 +154,26 @@ async fn in_time<T>(call: impl Future<Output = Result<T, Error>>) -> Result<T, T
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::api::{TeamAction, TeamParams};
+    use crate::testing::World;
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_read_is_a_remark_and_no_failure() {
+        let world = World::new().await;
+        world.shim().await.call("memory_note", json!({ "content": "The port is 1." })).await;
+        let projects = &world.daemon.projects;
+        let id = projects.registry.snapshot().projects().next().unwrap().id;
+        let file = projects.open.directory(id).join("missing-1-2.jsonl");
+        std::fs::create_dir(&file).unwrap();
+        let params = TeamParams { project: id.to_string(), action: TeamAction::Look };
+        let reply = crate::admin::team::team(&world.daemon.sessions, params).await.unwrap();
+        assert!(reply.lost.is_empty(), "{reply:?}");
+        let [remark] = &reply.remarks[..] else { panic!("no remark: {reply:?}") };
+        assert!(remark.contains(&format!("{}, and cannot be counted", text(&file))), "{remark}");
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_call_that_is_not_answered_ends_in_time() {
