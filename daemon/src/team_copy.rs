@@ -70,7 +70,9 @@ pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<()
         }
         agreed.map(drop)
     };
-    agreed.await.map_err(worded)
+    let agreed = agreed.await;
+    projects.open.note_agreement(id, agreed.is_ok());
+    agreed.map_err(worded)
 }
 
 /// Waits until a project has every commit that the team's journal has now.

@@ -62,8 +62,13 @@ pub const TEAM_PURGE_TRIES_MAX: u32 = 20;
 /// A hook that opens it first has [`HOOK_OPEN_TIME_MAX`](super::HOOK_OPEN_TIME_MAX) for both.
 pub const TEAM_FIRST_LOOK_MAX: Duration = Duration::from_millis(300);
 
-/// Time that a read of a memory just opened waits for the copy to lose what was purged elsewhere.
+/// Time that a read of a memory just opened waits until the copy begins to lose what was purged
+/// elsewhere. Then it waits for the end of that, since the memory is closed meanwhile.
 pub const TEAM_AGREE_WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// Time after a failed attempt to bring a copy into agreement in which no read waits for another
+/// one to begin. It would most likely fail as well.
+pub const TEAM_AGREE_UNAWAITED_FOR: Duration = Duration::from_mins(10);
 
 /// Entries of a team's journal that one call reads.
 pub const TEAM_READ_ENTRIES_MAX: u32 = 1_000;

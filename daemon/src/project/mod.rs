@@ -229,6 +229,9 @@ struct Slot {
     filled: ArcSwapOption<Filled>,
     /// The last steps back of the copy of a team's journal, for what sessions have seen.
     step_backs: Mutex<Vec<StepBack>>,
+    /// The time at which the copy could not be brought into agreement with it, if the last attempt
+    /// failed.
+    disagreed: Mutex<Option<std::time::Instant>>,
 }
 
 impl OpenProjects {

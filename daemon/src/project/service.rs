@@ -45,7 +45,8 @@ impl ProjectService {
     }
 
     /// Opens a memory that exists, for a read. In a team, waits for the first look at the database.
-    /// If this finds a purge, waits for this machine's copy to follow it, but not for long.
+    /// If this finds a purge, waits a moment until this machine's copy begins to follow it, and
+    /// then for the end of that. After an attempt that failed, does not wait for the next one.
     pub(crate) async fn open_to_read(
         &self,
         id: ProjectId,
@@ -53,7 +54,8 @@ impl ProjectService {
         let (begin, mut has_asked) = (clock::start(), false);
         while let Some(open) = self.open_known(id).await? {
             open.first_look().await;
-            if !open.begins_apart() || begin.elapsed() >= limits::TEAM_AGREE_WAIT_MAX {
+            let is_awaited = open.begins_apart() && !self.open.has_disagreed(id);
+            if !is_awaited || begin.elapsed() >= limits::TEAM_AGREE_WAIT_MAX {
                 return Ok(Some(open));
             }
             if !has_asked {
@@ -78,5 +80,21 @@ impl ProjectService {
         if let Err(error) = self.registry.write(None, None, "stored", decide).await {
             tracing::warn!(memory = %id, %error, "failed to record that a memory is on disk");
         }
+    }
+}
+
+impl OpenProjects {
+    /// Notes whether an attempt to bring a copy into agreement with its team's journal succeeded.
+    pub(crate) fn note_agreement(&self, id: ProjectId, is_reached: bool) {
+        if let Some(slot) = self.slots.lock().get(&id) {
+            *slot.disagreed.lock() = (!is_reached).then(clock::start);
+        }
+    }
+
+    /// Returns whether the last such attempt failed, a moment ago.
+    fn has_disagreed(&self, id: ProjectId) -> bool {
+        let slot = self.slots.lock().get(&id).cloned();
+        let failed = slot.and_then(|slot| *slot.disagreed.lock());
+        failed.is_some_and(|at| at.elapsed() < limits::TEAM_AGREE_UNAWAITED_FOR)
     }
 }

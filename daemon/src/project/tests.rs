@@ -1,13 +1,16 @@
 //! Projects are opened once when needed, and again after they were closed.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anchord_memory::{Change, Counts, Notice, NoticeCause, SessionId};
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use uuid::Uuid;
 
 use super::*;
-use crate::store::FileStores;
+use crate::registry_store::RegistryStore;
+use crate::store::{Arrived, FileStores, TeamAppended, TeamEntry, TeamError, TeamJournal, TeamPoint};
 use crate::team::TeamLinks;
 
 const ID: ProjectId = ProjectId(Uuid::from_u128(1));
@@ -208,4 +211,57 @@ async fn a_failed_disk_access_is_an_error_and_not_an_empty_memory() {
     assert!(projects.exists(ID).is_err() && projects.has_data(ID).is_err());
     let error = projects.exists(ProjectId::PERSONAL).unwrap_err();
     assert!(error.to_string().contains("look for"), "{error}");
+}
+
+/// A team's journal that differs from every copy.
+#[derive(Debug)]
+struct Differs;
+
+impl TeamJournal<Change> for Differs {
+    fn append(
+        &self,
+        _expected: TeamPoint,
+        _batch: Vec<TeamEntry<Change>>,
+        _time_max: Duration,
+    ) -> BoxFuture<'static, Result<TeamAppended<Change>, TeamError>> {
+        Box::pin(async { Err(TeamError::Apart("it differs".to_owned())) })
+    }
+
+    fn entries(
+        &self,
+        _after: TeamPoint,
+    ) -> BoxFuture<'static, Result<Vec<Arrived<Change>>, TeamError>> {
+        Box::pin(async { Err(TeamError::Apart("it differs".to_owned())) })
+    }
+}
+
+#[tokio::test]
+async fn a_read_waits_for_no_agreement_with_a_team_after_one_that_failed() {
+    let (scratch, open) = projects();
+    let stores = FileStores::new(scratch.path().to_owned());
+    let (registry, ..) = RegistryStore::open(Arc::new(stores)).await.unwrap();
+    let service = ProjectService { registry, open };
+    let project = service.open.open(ID).await.unwrap();
+    let slot = service.open.slots.lock().get(&ID).cloned().unwrap();
+    slot.current.store(None);
+    project.owner.close().await;
+    let Opened { store, state, replies, .. } = service.open.stores.open(&store_name(ID)).unwrap();
+    let link = TeamLink { journal: Arc::new(Differs), runtime: Handle::current() };
+    let owner = WriterHandle::start(store, state, replies, Some(link)).unwrap();
+    owner.follow_team();
+    let project = Arc::into_inner(project).expect("nobody else has it");
+    let project = OpenProject { owner, opened: clock::start(), ..project };
+    slot.current.store(Some(Arc::new(project)));
+    let is_apart = || service.open.get(ID).unwrap().begins_apart();
+    crate::testing::poll(|| is_apart().then_some(())).await;
+
+    service.open.note_agreement(ID, false);
+    assert!(service.open_to_read(ID).await.unwrap().is_some());
+    let asked = || service.open.teams().opened().notified();
+    assert!(asked().now_or_never().is_none(), "the next one would fail as well");
+    service.open.note_agreement(ID, true);
+    tokio::select! {
+        _ = service.open_to_read(ID) => panic!("it asks for an agreement"),
+        () = asked() => {}
+    }
 }
