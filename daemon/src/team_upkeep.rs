@@ -11,7 +11,7 @@ use std::time::Instant;
 use anchord_team::{Database, ProjectInfo};
 use tokio::task::JoinHandle;
 
-use crate::blocking::run_blocking;
+use crate::blocking::{join_or_resume_panic, run_blocking};
 use crate::clock;
 use crate::config::Config;
 use crate::limits;
@@ -139,7 +139,7 @@ async fn listen(projects: Arc<ProjectService>, config: TeamConfig) {
 
 /// Hears the notices of the database that is known here under this key.
 async fn hear(
-    projects: &ProjectService,
+    projects: &Arc<ProjectService>,
     database: &Database,
     key: &str,
 ) -> Result<(), anchord_team::Error> {
@@ -163,32 +163,83 @@ async fn hear(
     }
 }
 
-/// Takes over the names that a database has for this machine's members now. A memory reads its
-/// member's name when it is opened, so each one that has another name is opened again.
+/// Takes over the names that a database has for this machine's members now.
 async fn refresh_members(
-    projects: &ProjectService,
+    projects: &Arc<ProjectService>,
     database: &Database,
     key: &str,
 ) -> Result<(), anchord_team::Error> {
     let found = database.projects().await?;
-    let registry = projects.registry.snapshot();
-    for id in registry.projects().map(|record| record.id) {
-        let directory = projects.open.directory(id);
-        let from = directory.clone();
-        // Where the file cannot be read, the writer's own status says so.
-        let Ok(Some(config)) = run_blocking(move || team::read(&from)).await else { continue };
-        let (project, earlier) = (config.project, config.member.as_deref());
-        let is_renamed = |it: &&ProjectInfo| it.id == project && Some(&*it.member) != earlier;
-        let renamed = found.iter().find(is_renamed).filter(|_| config.database() == key);
-        let Some(name) = renamed.map(|it| it.member.clone()) else { continue };
-        // Joining and leaving write the file with the store closed, too.
-        let rename = move |_: &ClosedStore| team::rename_member(&directory, project, &name);
-        if let Err(error) = projects.open.close_and(id, rename).await {
-            tracing::warn!(project = %id, %error, "the member's new name is not kept");
-        }
-        if let Err(error) = projects.open_known(id).await {
-            tracing::warn!(project = %id, %error, "the memory of a team cannot be opened");
-        }
-    }
+    rename_members(Arc::clone(projects), found, key.to_owned()).await;
     Ok(())
+}
+
+/// Gives this machine's members these names. A memory reads its member's name when it is opened, so
+/// each one that has another name is opened again. Continues when the caller is cancelled, as a
+/// listener may be. Half-way it would leave a memory closed.
+async fn rename_members(projects: Arc<ProjectService>, found: Vec<ProjectInfo>, key: String) {
+    join_or_resume_panic(tokio::spawn(async move {
+        let registry = projects.registry.snapshot();
+        for id in registry.projects().map(|record| record.id) {
+            let directory = projects.open.directory(id);
+            let from = directory.clone();
+            // Where the file cannot be read, the writer's own status says so.
+            let Ok(Some(config)) = run_blocking(move || team::read(&from)).await else { continue };
+            let (project, earlier) = (config.project, config.member.as_deref());
+            let is_renamed = |it: &&ProjectInfo| it.id == project && Some(&*it.member) != earlier;
+            let renamed = found.iter().find(is_renamed).filter(|_| config.database() == key);
+            let Some(name) = renamed.map(|it| it.member.clone()) else { continue };
+            // Joining and leaving write the file with the store closed, too.
+            let rename = move |_: &ClosedStore| team::rename_member(&directory, project, &name);
+            if let Err(error) = projects.open.close_and(id, rename).await {
+                tracing::warn!(project = %id, %error, "the member's new name is not kept");
+            }
+            if let Err(error) = projects.open_known(id).await {
+                tracing::warn!(project = %id, %error, "the memory of a team cannot be opened");
+            }
+        }
+    }))
+    .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use anchord_team::{Role, Secret};
+    use futures::FutureExt as _;
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::testing::{World, poll};
+
+    #[tokio::test]
+    async fn a_renaming_continues_when_its_listener_is_aborted() {
+        let world = World::new().await;
+        world.shim().await.call("memory_note", json!({ "content": "The port is 1." })).await;
+        let projects = &world.daemon.projects;
+        let id = projects.registry.snapshot().projects().next().unwrap().id;
+        let directory = projects.open.directory(id);
+        let config = TeamConfig {
+            project: Uuid::from_u128(7),
+            name: "api".to_owned(),
+            member: None,
+            renumbered: None,
+            lost: BTreeMap::new(),
+            url: "postgres://ada@127.0.0.1:1/anchord".to_owned(),
+            secret: Secret::None,
+        };
+        team::write(&directory, &config).unwrap();
+        let (key, project) = (config.database(), config.project);
+        let (name, member) = (config.name, "Ada L.".to_owned());
+        let found = ProjectInfo { id: project, name, head: 0, member, role: Role::Writer };
+        let renaming = rename_members(Arc::clone(projects), vec![found], key);
+        assert!(renaming.now_or_never().is_none(), "it takes a while");
+        // The memory had no team when it was opened first.
+        let again = poll(|| projects.open.get(id).filter(|open| open.owner.team().is_some()));
+        again.await;
+        let renamed = team::read(&directory).unwrap().unwrap();
+        assert_eq!(renamed.member.as_deref(), Some("Ada L."));
+    }
 }
