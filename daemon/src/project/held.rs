@@ -193,6 +193,17 @@ impl OpenProject {
     }
 }
 
+/// Adds a text to what a session is to be told, unless it is there already.
+pub(crate) fn add_told(waiting: &mut String, text: &str) {
+    if waiting.contains(text) {
+        return;
+    }
+    let mut told = Told::default();
+    told.add(waiting);
+    told.add(text);
+    *waiting = told.into_text();
+}
+
 /// Texts that go with a session's next answer.
 #[derive(Debug, Default)]
 pub(super) struct Told {

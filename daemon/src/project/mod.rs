@@ -32,7 +32,7 @@ pub(crate) use budget::{
     plan as plan_within,
 };
 use held::Told;
-pub(crate) use held::{own_stored, releasing, waits_for_team};
+pub(crate) use held::{add_told, own_stored, releasing, waits_for_team};
 pub use queue::QueuedSession;
 use renumbered::Renumbered;
 pub(crate) use renumbered::{StepBack, stepped_back_after, untold};

@@ -11,7 +11,7 @@ use anchord_memory::{
 
 use crate::clock;
 use crate::limits;
-use crate::project::{ClosedStore, Marks, untold};
+use crate::project::{ClosedStore, Marks, add_told, untold};
 use crate::store::{
     BackupError, BackupHeader, BackupWriter, Entry, ReadEntries, Split, StateMachine, Store,
     StoreError, backup_line,
@@ -89,7 +89,8 @@ fn renumber(
     let Some(config) = team::read(directory)? else { return Ok(()) };
     let mut lost = untold(&config, marks);
     for (session, text) in texts {
-        lost.entry(session).or_default().push_str(&text);
+        // A crash after this, and before the copy goes back, repeats it.
+        add_told(lost.entry(session).or_default(), &text);
     }
     while lost.len() > limits::TOLD_SESSIONS_MAX {
         lost.pop_first();
@@ -141,9 +142,13 @@ fn write(
         return Ok(None);
     }
     let name = format!("{}{}-{}", MISSING.0, common.0 + 1, last.0);
-    let path = unused(directory, &name);
-    let synced = File::create_new(&path).and_then(|mut file| {
-        file.write_all(&missing)?;
+    let path = place_for(directory, &name, &missing);
+    let file = if path.exists() {
+        File::open(&path)
+    } else {
+        File::create_new(&path).and_then(|mut file| file.write_all(&missing).map(|()| file))
+    };
+    let synced = file.and_then(|file| {
         file.sync_all()?;
         File::open(directory)?.sync_all()
     });
@@ -188,11 +193,14 @@ fn of_session(entry: &Entry<Change>) -> Option<(SessionId, String)> {
     Some((session, format!("{}: {summary}{more}", entry.operation)))
 }
 
-/// Returns a path that nothing has. The database may lose commits with the same numbers twice.
-fn unused(directory: &Path, name: &str) -> PathBuf {
+/// Returns a path that nothing has, or that has these bytes already, as after a crash. The database
+/// may lose commits with the same numbers twice.
+fn place_for(directory: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     let first = directory.join(format!("{name}{}", MISSING.1));
     let later = (2_u32..).map(|number| directory.join(format!("{name}-{number}{}", MISSING.1)));
-    std::iter::once(first.clone()).chain(later).find(|path| !path.exists()).unwrap_or(first)
+    let has_them = |path: &Path| std::fs::read(path).is_ok_and(|found| found == bytes);
+    let is_fit = |path: &PathBuf| !path.exists() || has_them(path);
+    std::iter::once(first.clone()).chain(later).find(is_fit).unwrap_or(first)
 }
 
 fn unwritten(path: &Path, error: BackupError) -> StoreError {
@@ -205,6 +213,8 @@ fn unwritten(path: &Path, error: BackupError) -> StoreError {
 #[cfg(test)]
 mod tests {
     use anchord_memory::{Copied, CopyMark, HeldKey, NewNote, Provenance, Timestamp, plan_notes};
+    use anchord_team::Secret;
+    use uuid::Uuid;
 
     use super::*;
 
@@ -241,8 +251,42 @@ mod tests {
             file.unwrap().map(|file| std::fs::read_to_string(file).unwrap())
         };
         assert_eq!(set_aside(vec![save.clone()]), None);
-        let text = set_aside(vec![save, entry(2, "Noted.")]).unwrap();
-        assert!(text.contains("Noted.") && !text.contains("Saved."), "{text}");
+        // A crash before the end repeats it.
+        let noted = entry(2, "Noted.");
+        for _ in 0..2 {
+            let text = set_aside(vec![save.clone(), noted.clone()]).unwrap();
+            assert!(text.contains("Noted.") && !text.contains("Saved."), "{text}");
+        }
+        assert_eq!(missing_in(scratch.path()).unwrap().len(), 1);
+        set_aside(vec![save, entry(2, "Another.")]).unwrap();
+        assert_eq!(missing_in(scratch.path()).unwrap().len(), 2, "the same numbers");
+    }
+
+    #[test]
+    fn what_a_session_is_told_is_bounded_and_not_repeated() {
+        let directory = tempfile::tempdir().unwrap();
+        let config = TeamConfig {
+            project: Uuid::from_u128(7),
+            name: "api".to_owned(),
+            member: None,
+            renumbered: None,
+            lost: BTreeMap::new(),
+            url: "postgres://ada@db.example/anchord".to_owned(),
+            secret: Secret::None,
+        };
+        team::write(directory.path(), &config).unwrap();
+        let told_after = |text: &str| {
+            let texts = [(SessionId::new("one"), text.to_owned())];
+            renumber(directory.path(), &Marks::new(), texts.into_iter()).unwrap();
+            let mut config = team::read(directory.path()).unwrap().unwrap();
+            config.lost.remove(&SessionId::new("one")).unwrap()
+        };
+        assert_eq!(told_after("A note.\n"), "A note.\n");
+        assert_eq!(told_after("A note.\n"), "A note.\n", "a crash has repeated it");
+        assert_eq!(told_after("A rule.\n"), "A note.\nA rule.\n");
+        let long = "x".repeat(limits::TOLD_BYTES_MAX);
+        let told = told_after(&long);
+        assert!(told.starts_with("A note.\nA rule.\nAnd 1 more: "), "{told}");
     }
 
     #[test]
