@@ -68,7 +68,7 @@ pub(super) fn step_back(
     let marks = store.marks().clone();
     store.close();
     let missing = written?;
-    // What is told of is in the file.
+    // The file has the commits that sessions are told of.
     let file = missing.as_ref().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
     let lost = commits.into_iter();
     let lost = lost.map(|(session, commits)| (session, render::commits_lost(&commits, &file)));
