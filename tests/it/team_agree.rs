@@ -18,9 +18,10 @@ impl Machine {
     }
 
     fn missing(&self) -> Vec<PathBuf> {
-        let team = self.team();
-        let files = team.get("missing").and_then(Value::as_array).into_iter().flatten();
-        files.filter_map(Value::as_str).map(PathBuf::from).collect()
+        let status = self.shell().json(&["team", "status"]);
+        let lost = status.get("lost").and_then(Value::as_array).into_iter().flatten();
+        let files = lost.filter_map(|lost| lost.get("file")?.as_str());
+        files.map(PathBuf::from).collect()
     }
 }
 

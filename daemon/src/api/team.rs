@@ -138,9 +138,6 @@ pub struct TeamState {
     /// Whether that lasts until a person mends it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_person: bool,
-    /// Files with commits that the database has lost, and that this machine had.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub missing: Vec<String>,
     /// Exports of what the project had before, which a merge has not added to the team's yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmerged: Vec<String>,

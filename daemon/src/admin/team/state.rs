@@ -1,7 +1,5 @@
 //! Looks at the team of a memory: what this machine knows of it, and what its database says now.
 
-use std::io;
-
 use anchord_memory::Timestamp;
 use anchord_team::{Error, Member};
 
@@ -50,14 +48,9 @@ async fn look(service: &SessionService, open: &OpenProject) -> Answer<Option<Tea
         error: team_fault(&status, memory.held().count(), clock::now()),
         ..TeamState::default()
     };
-    let files = run_blocking(move || {
-        let missing = team_copy::missing_in(&directory)?;
-        Ok::<_, io::Error>((missing, unmerged::in_directory(&directory)?))
-    });
-    let files = files.await.map_err(|error| internal(&format!("cannot look for files: {error}")));
-    let (missing, unmerged) = files?;
-    state.missing = missing.iter().map(|path| text(path)).collect();
-    state.unmerged = unmerged.iter().map(|path| text(path)).collect();
+    let files = run_blocking(move || unmerged::in_directory(&directory)).await;
+    let files = files.map_err(|error| internal(&format!("cannot look for files: {error}")))?;
+    state.unmerged = files.iter().map(|path| text(path)).collect();
     let Some(config) = config else { return Ok(Some(state)) };
     (state.name, state.url) = (config.name, config.url.clone());
     state.id = config.project.to_string();
