@@ -10,7 +10,9 @@ use uuid::Uuid;
 
 use super::*;
 use crate::registry_store::RegistryStore;
-use crate::store::{Arrived, FileStores, TeamAppended, TeamEntry, TeamError, TeamJournal, TeamPoint};
+use crate::store::{
+    Arrived, FileStores, TeamAppended, TeamEntry, TeamError, TeamJournal, TeamPoint,
+};
 use crate::team::TeamLinks;
 
 const ID: ProjectId = ProjectId(Uuid::from_u128(1));
