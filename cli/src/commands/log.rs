@@ -4,7 +4,7 @@ mod checks;
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread;
 use std::time::Duration;
 
@@ -111,7 +111,9 @@ impl Args {
             let mut lines = match arriving.recv_timeout(pause) {
                 Ok(lines) => lines?,
                 Err(RecvTimeoutError::Timeout) => Vec::new(),
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::failed("following the log ended in a panic"));
+                }
             };
             lines.extend(unseen(checks_without_daemon(dir, &project)?, &mut known));
             lines.sort_by_key(|line| line.time);
@@ -192,7 +194,8 @@ fn unseen(guarded: Vec<Retrieval>, known: &mut usize) -> Vec<Retrieval> {
 /// Reads the daemon's new lines on a thread, since a daemon that hangs does not answer. The last
 /// item is the reason why it ended.
 fn arriving(dir: InstanceDir, query: LogQuery) -> Receiver<Result<Vec<Retrieval>, Error>> {
-    let (lines, arriving) = mpsc::channel();
+    // Whoever does not read, as behind a pager, keeps it waiting.
+    let (lines, arriving) = mpsc::sync_channel(1);
     thread::spawn(move || {
         if let Err(error) = send_new(&dir, query, &lines) {
             // Fails if nobody follows any more.
@@ -206,7 +209,7 @@ fn arriving(dir: InstanceDir, query: LogQuery) -> Receiver<Result<Vec<Retrieval>
 fn send_new(
     dir: &InstanceDir,
     mut query: LogQuery,
-    to: &Sender<Result<Vec<Retrieval>, Error>>,
+    to: &SyncSender<Result<Vec<Retrieval>, Error>>,
 ) -> Result<(), Error> {
     let mut client = Client::started(dir)?;
     loop {

@@ -79,8 +79,8 @@ pub struct TeamLook {
 }
 
 impl TeamStatus {
-    /// Returns the fault of the newest call or look, if it failed. After a look that was answered, a
-    /// refusal of another call remains: only the link's next call says whether it is past.
+    /// Returns the fault of the newest call or look, if it failed. After a look that was answered,
+    /// the refusal of a call remains: only the link's next call says whether it is past.
     pub(crate) fn fault(&self) -> Option<&TeamFault> {
         let is_newest = |look: &&TeamLook| self.ended.is_none_or(|ended| look.ended >= ended);
         match self.look.as_ref().filter(is_newest) {
