@@ -124,6 +124,9 @@ pub struct Commit {
     pub member: Option<String>,
     /// The work in one line: a session's own summary, or the first record.
     pub summary: String,
+    /// The record with which the summary begins, if it names one.
+    #[serde(skip)]
+    pub first: Option<RecordId>,
     /// The numbers of records.
     pub counts: CommitCounts,
 }
@@ -203,11 +206,13 @@ impl StoredCommit {
         let by = self.records(reader).filter(is_by).find(is_now);
         let by = by.or_else(|| self.records(reader).find(is_by)).map(|record| &record.updated);
         let member = member(self.copied(), by, own);
+        let (summary, first) = self.summary(reader, member);
         Commit {
             head: self.head.clone(),
             client: by.map(|by| by.client.to_string()).unwrap_or_default(),
             member: member.map(ToString::to_string),
-            summary: self.summary(reader, member),
+            summary,
+            first,
             counts,
         }
     }
@@ -217,8 +222,8 @@ impl StoredCommit {
         self.changes.iter().find_map(Change::copied)
     }
 
-    /// Returns the session's own words, or else the first record that was written.
-    fn summary(&self, reader: &Reader, member: Option<&Arc<str>>) -> String {
+    /// Returns the session's own words, or else the first record that was written, with its id.
+    fn summary(&self, reader: &Reader, member: Option<&Arc<str>>) -> (String, Option<RecordId>) {
         let imported = self.changes.iter().find_map(|change| match change {
             Change::Imported { source, undone: false, .. } if source == EXPORTED => {
                 Some(self.of_export(member))
@@ -227,7 +232,7 @@ impl StoredCommit {
             _ => None,
         });
         if let Some(imported) = imported {
-            return imported;
+            return (imported, None);
         }
         let row = self.records(reader).find_map(|record| match &record.body {
             Body::SessionRow(row) if record.content_version.is_none() => Some(&row.summary),
@@ -236,13 +241,12 @@ impl StoredCommit {
         // A rollback writes rows of other sessions.
         let row = row.filter(|_| !["undo", "restore"].contains(&self.head.operation.as_str()));
         if let Some(row) = row.filter(|summary| !summary.trim().is_empty()) {
-            return clip(&join_lines(row), TITLE_CHARS_MAX);
+            return (clip(&join_lines(row), TITLE_CHARS_MAX), None);
         }
-        let first = || {
-            let first = self.records(reader).next()?;
-            Some(format!("{} {}", first.id, name(first)))
-        };
-        first().unwrap_or_else(|| self.other())
+        match self.records(reader).next() {
+            Some(first) => (format!("{} {}", first.id, name(first)), Some(first.id)),
+            None => (self.other(), None),
+        }
     }
 
     /// Words the import of an export, which the memory of a machine that joins a team is.

@@ -134,6 +134,27 @@ fn a_commit_is_named_by_its_session_or_its_first_record() {
 }
 
 #[test]
+fn an_id_in_a_sessions_own_summary_names_no_record_of_the_commit() {
+    let named = |changes: Vec<Change>, operation: &str| {
+        let head = CommitHead {
+            revision: Revision(1),
+            time: origin("one", 1).time,
+            session: Some(SessionId::new("one")),
+            operation: operation.to_owned(),
+        };
+        let commit = StoredCommit { head, changes }.described(&Reader::anyone());
+        let commit = CommitDetail { commit, records: Vec::new(), more: 0 };
+        HistoryView::Commit(commit).named()
+    };
+    let save = Save { session_summary: "l3 was wrong", ..Save::default() };
+    let plan = plan_save(&Memory::default(), &origin("one", 1), save).unwrap();
+    assert_eq!(named(plan.changes, "save"), []);
+    let plan = plan_notes(&Memory::default(), &origin("one", 1), vec![Ok(note("a"))]).unwrap();
+    let id = plan.changes.iter().find_map(Change::record).unwrap().id;
+    assert_eq!(named(plan.changes, "note"), [id], "its line begins with it");
+}
+
+#[test]
 fn a_commit_that_this_machine_sent_names_its_member_whatever_it_wrote() {
     let own: Arc<str> = "Ada".into();
     let member = |copied: Option<Copied>| {

@@ -71,9 +71,7 @@ pub struct CommitDetail {
 impl CommitDetail {
     /// Returns the records that the commit's lines name. Its summary may begin with one.
     fn named(&self) -> Vec<RecordId> {
-        let word = self.commit.summary.split(' ').next().unwrap_or_default();
-        let first = word.parse::<RecordId>().ok();
-        first.into_iter().chain(self.records.iter().map(|record| record.id)).collect()
+        self.commit.first.into_iter().chain(self.records.iter().map(|record| record.id)).collect()
     }
 }
 
