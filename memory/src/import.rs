@@ -51,6 +51,9 @@ use serde::{Deserialize, Serialize};
 /// their records.
 pub const ZIPMEM: &str = "zipmem";
 
+/// The operation of an import.
+pub const IMPORTED: &str = "import";
+
 /// The operation of an import by which a machine's memory becomes a part of its team's.
 pub const MERGED: &str = "merge";
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anchord_memory::import::{
-    self, EarlierTexts, ImportError, ImportOutcome, ImportSteps, NamedText, Source,
+    self, EarlierTexts, IMPORTED, ImportError, ImportOutcome, ImportSteps, NamedText, Source,
 };
 use anchord_memory::{
     Body, Change, Kind, Memory, PerKind, Plan, Provenance, Seq, SessionId, render,
@@ -27,7 +27,7 @@ pub(crate) async fn import_memory(
     service: &SessionService,
     params: ImportParams,
 ) -> Answer<ImportReply> {
-    import_as("import", service, params).await.map(|(reply, _)| reply)
+    import_as(IMPORTED, service, params).await.map(|(reply, _)| reply)
 }
 
 /// Imports like [`import_memory`], as an operation of this name. Also returns the outcome as the

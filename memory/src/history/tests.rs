@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::*;
 use crate::change::{CopyMark, Purged};
 use crate::ids::Seq;
+use crate::import::IMPORTED;
 use crate::memory::Memory;
 use crate::testing::{blueprint, mutable, note, origin, save};
 use crate::{NewNote, Save, Staged, plan_notes, plan_save};
@@ -195,7 +196,7 @@ fn a_merge_says_so_and_names_the_member_whose_memory_it_was() {
     assert_eq!(of(MERGED, Some(of_bob.clone())), "merged from Bob's memory of this project");
     assert_eq!(of(MERGED, Some(mark.into())), "merged from Ada's memory of this project");
     assert_eq!(of(MERGED, None), "merged from a member's memory of this project");
-    assert_eq!(of("import", Some(of_bob)), "import of an export");
+    assert_eq!(of(IMPORTED, Some(of_bob)), "import of an export");
 }
 
 #[test]

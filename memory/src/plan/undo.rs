@@ -25,6 +25,7 @@ use crate::change::Change;
 use crate::draft::{Draft, RecordFields};
 use crate::history::{Content, StoredVersion, VersionContent, name, take_back};
 use crate::ids::{Kind, RecordId, Revision, Timestamp, Version};
+use crate::import::{EXPORTED, IMPORTED, MERGED};
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::purge::Tombstones;
@@ -81,11 +82,6 @@ struct Undo<'a> {
     sources: BTreeSet<Arc<str>>,
     outcome: UndoOutcome,
 }
-
-/// The operations of imports, and the source name of exports. Other sources are the clients of
-/// their records.
-const IMPORTS: [&str; 2] = ["import", "merge"];
-const EXPORTED: &str = "anchord";
 
 impl Undo<'_> {
     /// Takes the changes of one record back.
@@ -158,7 +154,9 @@ impl Undo<'_> {
         let later = (after.0 + 1..=now.version.0).map(Version);
         let stored: Vec<&StoredVersion> =
             later.filter_map(|version| basis.version(now.id, version)).collect();
-        let is_imported = stored.iter().any(|it| IMPORTS.contains(&it.operation.as_str()));
+        let mut operations = stored.iter().map(|it| it.operation.as_str());
+        let is_imported = operations.any(|it| [IMPORTED, MERGED].contains(&it));
+        // The sources of imports are the clients of their records, but that of exports is not.
         let clients = stored.iter().filter_map(|it| it.content.record());
         let clients = clients.map(|record| &record.updated.client);
         self.sources.extend(clients.chain([&now.updated.client]).cloned());

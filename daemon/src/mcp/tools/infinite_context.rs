@@ -32,8 +32,6 @@ use crate::sessions::{View, session_key};
 
 /// The operation of a checkpoint, by which a rollback finds it.
 const CHECKPOINT: &str = "checkpoint brief";
-/// The operation of an import.
-const IMPORT: &str = "import";
 /// The operation of a rollback.
 const ROLLBACK: &str = "roll back brief";
 
@@ -309,7 +307,7 @@ fn find(history: &HistoryReader, memory: &Memory) -> Result<Reachable, HistoryEr
 /// version that an import brought.
 fn is_checkpoint(operation: &str, record: &Record) -> bool {
     let is_imported = || &*record.updated.client == import::INFINITE_CONTEXT;
-    operation == CHECKPOINT || operation == IMPORT && is_imported()
+    operation == CHECKPOINT || operation == import::IMPORTED && is_imported()
 }
 
 #[cfg(test)]
