@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{append, loaded};
 use crate::change::{Notice, NoticeCause};
 use crate::fold::{clip, clip_words, one_line};
-use crate::ids::{Kind, NoticeId, Revision};
+use crate::ids::{Kind, NoticeId};
 use crate::limits::{
     NOTICE_FILES_MAX, NOTICE_NAMED_MAX, NOTICE_TITLE_CHARS_MAX, NOTICES_SHOWN_MAX,
 };
@@ -56,9 +56,6 @@ pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<St
 /// Names the first records that a session's end wrote, and counts the others that were kept: `l5
 /// Flush first and 2 more`. `None` if it is not known which ones they are.
 fn names(memory: &Memory, notice: &Notice) -> Option<String> {
-    let row = memory.record(notice.row)?;
-    let revision = row.content_version().revision;
-    let before = Revision(revision.0.checked_sub(1)?);
     let is_kept = |record: &&Arc<Record>| {
         let by = &record.updated;
         notice.kept.of(record.kind()) > 0
@@ -74,16 +71,11 @@ fn names(memory: &Memory, notice: &Notice) -> Option<String> {
         };
         clip_words(&title, NOTICE_TITLE_CHARS_MAX)
     };
-    // All of them came with one commit, as the row did unless it was written again since.
-    let of_commit = memory.written_since(before);
-    let of_commit = of_commit.take_while(|record| record.content_version().revision == revision);
-    let named = of_commit.filter(is_kept).take(NOTICE_NAMED_MAX).map(title);
-    let mut named: Vec<String> = named.collect();
-    if named.is_empty() && notice.kept != Counts::default() {
-        let all = memory.written_since(Revision(0)).filter(is_kept);
-        named = all.take(NOTICE_NAMED_MAX).map(title).collect();
-    }
     let kept = Kind::ALL.into_iter().map(|kind| notice.kept.of(kind)).sum::<u32>();
+    // Most notices are about one of the last commits.
+    let kept_max = usize::try_from(kept).unwrap_or(usize::MAX);
+    let found: Vec<_> = memory.newest(None).filter(is_kept).take(kept_max).collect();
+    let named: Vec<String> = found.into_iter().rev().take(NOTICE_NAMED_MAX).map(title).collect();
     let more = match kept.saturating_sub(count(named.len())) {
         0 => String::new(),
         more => format!(" and {more} more"),
