@@ -2,7 +2,6 @@
 //! on its failure.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anchord_memory::defuse;
 use anchord_memory::lifecycle::{Answer, CommandOutcome, CommandRun, ToolRun, ToolUse};
@@ -14,10 +13,9 @@ use anchord_memory::rules::{Access, Effect};
 use anchord_memory::{FailureView, Record, remedies};
 use anchord_proto::hello::ToolSet;
 
-use super::response::HookResponse;
+use super::response::{DeliveredCheck, HookResponse};
 use super::{Arrival, HookCall, HookError, subagent};
 use crate::outlines::FilesOf;
-use crate::retrieval_log::Retrieval;
 use crate::rules::{self, IntendedAction};
 use crate::sessions::View;
 use crate::{budgets, clock, limits};
@@ -68,8 +66,8 @@ async fn passes(
 struct Check {
     /// The answer that stops the tool, if a rule does.
     stop: Option<Answer>,
-    /// The line for the log, and how long the check took.
-    logged: (Retrieval, Duration),
+    /// The check for the log.
+    logged: Box<DeliveredCheck>,
 }
 
 /// Checks a tool against the rules; `None` if there are no rules. Some clients ask nobody by
@@ -105,7 +103,9 @@ async fn checked(
     };
     let reason = if checked.passes() { String::new() } else { rule_stop(&verdict) };
     let reason = defuse::defuse(&reason).into_owned();
-    let logged = (rules::logged(&asked, &checked), started.elapsed());
+    let session = Arc::clone(&call.session);
+    let (line, took) = (rules::logged(&asked, &checked), started.elapsed());
+    let logged = Box::new(DeliveredCheck { session, line, took });
     let asks = checked.verdict.effect == Effect::Ask && arrival.asks;
     let stop = (!checked.passes()).then_some(Answer::Stop { asks, reason });
     Ok(Some(Check { stop, logged }))

@@ -11,7 +11,7 @@ use anchord_memory::render::hooks::RenderedContext;
 use anchord_proto::hook::HookReply;
 
 use super::conversations::{Name, WaitingText};
-use super::response::{HookResponse, Shown};
+use super::response::{DeliveredCheck, HookResponse, Shown};
 use super::service::HookService;
 use crate::retrieval_log::{HookMoment, LoggedAnswer, Retrieval};
 use crate::sessions::Session;
@@ -26,14 +26,6 @@ pub(crate) struct Handled {
     pub(super) delivery: Option<Box<Delivery>>,
     /// The check against rules whose result the reply has.
     pub(super) check: Option<Box<DeliveredCheck>>,
-}
-
-/// A check against rules to log once the hook has its result. A hook that left has made a check of
-/// its own.
-#[derive(Debug)]
-pub(super) struct DeliveredCheck {
-    session: Arc<Session>,
-    line: (Retrieval, Duration),
 }
 
 /// The revisions up to which a conversation and its session were informed before an event.
@@ -64,7 +56,7 @@ impl Handled {
     /// Records that the hook received its answer.
     pub(crate) fn delivered(self, service: &HookService) {
         if let Some(check) = self.check {
-            let DeliveredCheck { session, line: (line, took) } = *check;
+            let DeliveredCheck { session, line, took } = *check;
             session.log(&service.sessions, line, took, String::new());
         }
         let Some(delivery) = self.delivery else { return };
@@ -121,12 +113,6 @@ pub(super) struct Answered {
 }
 
 impl Answered {
-    /// Takes the check against rules, if the answer has the result of one.
-    pub(super) fn take_check(&mut self) -> Option<Box<DeliveredCheck>> {
-        let line = self.response.check.take()?;
-        Some(Box::new(DeliveredCheck { session: Arc::clone(&self.session), line }))
-    }
-
     /// Returns the content to deliver, if the answer shows any.
     pub(super) fn delivery(self, envelope: Envelope, took: Duration) -> Option<Box<Delivery>> {
         let Self { session, name, context, before, response } = self;

@@ -184,7 +184,7 @@ async fn handled(
         }
         answered => answered?,
     };
-    let check = answered.take_check();
+    let check = answered.response.check.take();
     let text = adapter.write(&envelope, &answered.response.answer);
     if text.is_empty() {
         keep_for_prompt(service, &envelope, &answered.context, answered.response);

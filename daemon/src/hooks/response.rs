@@ -1,5 +1,6 @@
 //! The response to an event, before a client's adapter writes it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::lifecycle::Answer;
@@ -8,6 +9,7 @@ use anchord_memory::render::hooks::RenderedContext;
 use anchord_memory::{NoticeId, RecordId};
 
 use crate::retrieval_log::Retrieval;
+use crate::sessions::Session;
 
 /// The answer to an event, and what is logged about it.
 #[derive(Debug, Default)]
@@ -15,8 +17,17 @@ pub(super) struct HookResponse {
     pub(super) answer: Answer,
     /// The records shown; `None` if nothing is shown, or nothing new.
     pub(super) shown: Option<Shown>,
-    /// The log line of a check against rules, and how long the check took.
-    pub(super) check: Option<(Retrieval, Duration)>,
+    /// The check against rules whose result the answer has.
+    pub(super) check: Option<Box<DeliveredCheck>>,
+}
+
+/// A check against rules to log once the hook has its result. A hook that left has made a check of
+/// its own.
+#[derive(Debug)]
+pub(super) struct DeliveredCheck {
+    pub(super) session: Arc<Session>,
+    pub(super) line: Retrieval,
+    pub(super) took: Duration,
 }
 
 /// The part of memory that an answer shows.
