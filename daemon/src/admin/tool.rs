@@ -32,7 +32,7 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
             action: Some("`anchord note` and `anchord add` store something at once".to_owned()),
         });
     }
-    let is_of_user = matches!(reach, Some(Reach::User | Reach::Past));
+    let is_of_user = reach >= Some(Reach::User);
     if project == api::USER && !is_of_user {
         return Err(ErrorReply {
             code: ErrorCode::BadRequest,

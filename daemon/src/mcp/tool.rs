@@ -49,7 +49,7 @@ pub(crate) enum Effect {
 }
 
 /// The memories that a command may use a tool on. Each reaches what the one before does, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reach {
     /// None. The tool's work belongs to a session that continues after the call.
     Session,
