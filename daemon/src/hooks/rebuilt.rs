@@ -69,7 +69,7 @@ mod tests {
         for number in 0..limits::REBUILT_AGENTS_MAX {
             texts.keep(Some(number.to_string()), Arc::from("slice"));
         }
-        assert!(texts.get(Some("0")).is_some(), "it goes on");
+        assert!(texts.get(Some("0")).is_some(), "it continues");
         texts.keep(Some("new".to_owned()), Arc::from("slice"));
         assert!(texts.get(Some("0")).is_some() && texts.get(Some("new")).is_some());
         assert_eq!(texts.get(Some("1")), None);

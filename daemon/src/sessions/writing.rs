@@ -102,7 +102,7 @@ impl Session {
         if self.project().is_none_or(|project| project.owner.team().is_none()) {
             return Ok(using.await?.compacted);
         }
-        // The write goes on. The reader does not wait for the team's database.
+        // The write continues. The reader does not wait for the team's database.
         match tokio::time::timeout(limits::TEAM_TURN_WAIT_MAX, using).await {
             Ok(written) => Ok(written?.compacted),
             Err(_) => Ok(Vec::new()),
