@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::change::Change;
-use crate::ids::{Kind, RecordId, Revision, ShareId, Timestamp, Version};
+use crate::ids::{Kind, RecordId, Revision, SessionId, ShareId, Timestamp, Version};
 use crate::kinds::note::{NewNote, Note, Scope};
 use crate::kinds::{FoldRule, Keyed, MergeKey, TopicPart};
 use crate::limits::{REPLY_OVERTAKEN_BYTES_MAX, ROW_OVERTAKEN_BYTES_MAX};
@@ -74,6 +74,12 @@ pub struct KeptBlueprint {
     pub title: String,
 }
 
+/// The session that staged work, and the time at which it began to.
+struct Stager<'a> {
+    session: &'a SessionId,
+    first: Timestamp,
+}
+
 impl<'a> Draft<'a> {
     pub(crate) fn new(base: &'a Memory) -> Self {
         let head = base.clone();
@@ -100,6 +106,7 @@ impl<'a> Draft<'a> {
         // was still in the future then stays: a note that lives forever is worse than one marked as
         // ended too soon.
         let sent = staged.first.min(origin.time);
+        let by = Stager { session: &origin.session, first: staged.first };
         // The topics are judged as they are stored, before the rest of each part changes them.
         let parts = staged.topics.iter();
         let texts: Vec<Overtaken> = parts.flat_map(|part| self.texts_overtaken(part)).collect();
@@ -108,7 +115,8 @@ impl<'a> Draft<'a> {
                 continue; // Its text was purged since it was staged, perhaps on another machine.
             }
             match item.rule() {
-                FoldRule::Keyed(item) => match self.written_since(&item.body(), item.staged()) {
+                FoldRule::Keyed(item) => match self.written_since(&item.body(), item.staged(), &by)
+                {
                     Some(overtaken) => self.leave(overtaken, true),
                     None => {
                         if let Some(id) = self.keyed(item, origin) {
@@ -123,7 +131,7 @@ impl<'a> Draft<'a> {
                 },
                 FoldRule::Note(note) => {
                     let body = Body::Note(note.note(&origin.session));
-                    match self.written_since(&body, note.staged) {
+                    match self.written_since(&body, note.staged, &by) {
                         Some(overtaken) => self.leave(overtaken, !note.private),
                         None => {
                             self.note_sent_at(note, origin, sent);
@@ -161,8 +169,14 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the fact or the mutable blueprint that was written anew after an item was staged. It
-    /// stays, since who staged the item did not know of it.
-    fn written_since(&self, item: &Body, staged: Option<Revision>) -> Option<Overtaken> {
+    /// stays, since who staged the item did not know of it. A session knows what it wrote before it
+    /// staged anything, though a save that waited for a team is committed later.
+    fn written_since(
+        &self,
+        item: &Body,
+        staged: Option<Revision>,
+        by: &Stager<'_>,
+    ) -> Option<Overtaken> {
         let staged = staged?;
         let stored = self.base.existing_match(item)?;
         let (name, text, says_same) = match (item, &stored.body) {
@@ -176,7 +190,9 @@ impl<'a> Draft<'a> {
             _ => return None,
         };
         let is_later = stored.content_version().revision > staged;
-        (is_later && !says_same).then(|| Overtaken {
+        let Provenance { session, time, .. } = &stored.updated;
+        let is_known = session == by.session && *time < by.first;
+        (is_later && !is_known && !says_same).then(|| Overtaken {
             id: stored.id,
             name: name.to_owned(),
             text: text.clone(),

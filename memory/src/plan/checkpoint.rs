@@ -1,5 +1,6 @@
 //! Stages work: durable, and private to the session until it saves.
 
+use super::held::as_saved;
 use super::{Contradiction, Plan, contradictions};
 use crate::change::Change;
 use crate::draft::KeptBlueprint;
@@ -76,12 +77,13 @@ pub fn plan_checkpoint_within(
     }
     memory.tombstones().refuse(&part)?;
     part.stamp(Some(memory.revision()), origin);
+    let saved = as_saved(memory, &origin.session);
     for topic in &mut part.topics {
-        let stored = memory.topic(topic.topic()).and_then(|record| record.topic());
+        let stored = saved.topic(topic.topic()).and_then(|record| record.topic());
         topic.note_stored(stored);
     }
     for anchor in &mut part.anchors {
-        note_concept(memory, anchor);
+        note_concept(&saved, anchor);
     }
     part.client = origin.client.clone();
 

@@ -9,6 +9,7 @@ use crate::archive::ArchivePlan;
 use crate::change::{Change, NoticeCause};
 use crate::draft::Draft;
 use crate::held::{Held, HeldKey};
+use crate::ids::{Seq, SessionId};
 use crate::limits::HELD_MAX;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
@@ -140,6 +141,21 @@ pub fn plan_release(
     };
     changes.push(Change::Release(key.clone()));
     Ok(Plan { changes, outcome })
+}
+
+/// Returns the memory as this session's waiting saves leave it, as far as is known now. The session
+/// wrote them before what it stages next.
+pub(super) fn as_saved(memory: &Memory, session: &SessionId) -> Memory {
+    let mut after = memory.clone();
+    // Nobody searches this copy.
+    after.drop_search_index();
+    for held in memory.held_of(session) {
+        // The database may refuse one later, too. Then it is staged again.
+        if let Ok(plan) = plan_release(&after, &held.key, None, ToldBy::Row) {
+            after.apply(Seq(after.seq().0 + 1), &plan.changes);
+        }
+    }
+    after
 }
 
 /// Adds lines about what was not taken to the row of a session that ended without a save. Leaves a

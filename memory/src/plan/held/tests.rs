@@ -1,6 +1,8 @@
 //! Saves that are held on one machine and folded for all, and what stays on the machine.
 
 use super::*;
+use crate::kinds::topic::{MAIN, TopicDecision, TopicPart};
+use crate::record::Body;
 use crate::testing::{
     anchor, anchors, apply, blueprint, blueprints, captured_lesson, checkpoint, lesson, lessons,
     mutable, note, origin, save,
@@ -155,8 +157,7 @@ fn a_row_has_what_a_save_that_waited_did_not_replace() {
         let plan = plan_release(&memory, &key(7), None, told_by).unwrap();
         let Released::Save(outcome) = apply(&mut memory, plan) else { panic!("it is a save") };
         assert_eq!(outcome.overtaken.len(), 1);
-        let Some(crate::Body::SessionRow(row)) = memory.record(outcome.row).map(|it| &it.body)
-        else {
+        let Some(Body::SessionRow(row)) = memory.record(outcome.row).map(|it| &it.body) else {
             panic!("it has a row")
         };
         assert_eq!(row.summary, expected);
@@ -194,6 +195,55 @@ fn work_staged_after_a_save_that_waits_is_not_part_of_it() {
     apply(&mut memory, folded);
     assert_eq!(memory.records_of(Kind::Lesson).count(), 1);
     assert_eq!(memory.staged_by(&by.session).unwrap().lessons.len(), 1);
+}
+
+/// A save is committed when the database is back, so its revision is later than that of what the
+/// session staged after it.
+#[test]
+fn work_staged_after_a_save_that_waits_replaces_what_that_wrote() {
+    let work = |text: &str| Staged {
+        notes: vec![NewNote { key: Some("port".to_owned()), ..note(text) }],
+        blueprints: vec![mutable("Cache", text)],
+        anchors: vec![anchor("a.rs", "1-9", text)],
+        topics: vec![TopicPart {
+            status: Some(text.to_owned()),
+            overview: Some(text.to_owned()),
+            architecture: Some(text.to_owned()),
+            decisions: vec![TopicDecision {
+                question: "Which port?".to_owned(),
+                ..TopicDecision::statement(text)
+            }],
+            ..TopicPart::default()
+        }],
+        ..Staged::default()
+    };
+    let (mut memory, by, other) = (in_team(), origin("one", 2), origin("other", 4));
+    save(&mut memory, &other, work("before"));
+    for (number, text, on) in [(7, "first", 5), (8, "second", 6)] {
+        checkpoint(&mut memory, &origin("one", on), work(text));
+        let held = plan_hold(&memory, &origin("one", on), &key(number), saving(Staged::default()));
+        apply(&mut memory, held.unwrap());
+    }
+    // Others' commits come first and raise the revision.
+    save(&mut memory, &other, lessons([lesson("Flush first", "")]));
+    for (number, text) in [(7, "first"), (8, "second")] {
+        let outcome = fold(&mut memory, &key(number)).unwrap();
+        assert_eq!(outcome.overtaken, [], "{text}");
+        assert!(memory.active_of(Kind::Anchor).all(|it| it.anchor().unwrap().concept == text));
+        let topic = memory.topic(MAIN).unwrap().topic().unwrap();
+        assert_eq!([&topic.status, &topic.overview, &topic.architecture], [text; 3]);
+        assert_eq!(topic.decisions.last().unwrap().decided.as_deref(), Some(text));
+        let fact = memory.active_of(Kind::Note).next().unwrap();
+        assert_eq!(fact.note().unwrap().content, text);
+        let blueprint = memory.active_of(Kind::Blueprint).next().unwrap();
+        assert!(matches!(&blueprint.body, Body::Blueprint(it) if it.content == text));
+    }
+    // What another session writes later stays, as before.
+    checkpoint(&mut memory, &by, work("third"));
+    save(&mut memory, &other, work("theirs"));
+    let held = plan_hold(&memory, &by, &key(9), saving(Staged::default())).unwrap();
+    apply(&mut memory, held);
+    assert!(!fold(&mut memory, &key(9)).unwrap().overtaken.is_empty());
 }
 
 #[test]
@@ -238,7 +288,7 @@ fn a_lesson_of_an_agent_does_not_merge_into_one_that_stays_here() {
     let (mut memory, by) = (in_team(), origin("one", 1));
     let captured = captured_lesson("cargo test", "error[E0432]", by.time);
     let mut draft = Draft::new(&memory);
-    let here = draft.create(crate::Body::Lesson(captured.clone()), &by);
+    let here = draft.create(Body::Lesson(captured.clone()), &by);
     let changes = draft.finish().changes;
     assert_eq!(shared(&changes), Vec::<&Change>::new());
     memory.apply(Seq(2), &changes);
