@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use anchord_memory::lifecycle::{Event, Task};
 use anchord_memory::render::hooks::RenderedContext;
-use anchord_memory::{RecordId, Revision, SessionActivity, Timestamp};
+use anchord_memory::{RecordId, Revision, SessionActivity};
 use parking_lot::Mutex;
 
 use super::rebuilt::RebuiltTexts;
-use crate::project::{StepBack, stepped_back_after};
+use crate::project::{StepBack, StepBacksSeen};
 use crate::projects::ProjectId;
 use crate::sessions::Session;
 use crate::{clock, limits};
@@ -68,7 +68,7 @@ pub(crate) struct ConversationState {
     /// Events of the last seconds, by digest.
     seen: VecDeque<(u64, Instant)>,
     /// The last step back of a copy of a team's journal that its revisions count.
-    stepped_back: Timestamp,
+    stepped_back: StepBacksSeen,
     used: Instant,
 }
 
@@ -90,8 +90,7 @@ impl ConversationState {
             knows_unreadable: false,
             session: None,
             seen: VecDeque::new(),
-            // One of the same millisecond counts.
-            stepped_back: Timestamp(clock::now().0 - 1),
+            stepped_back: StepBacksSeen::before(clock::now()),
             used: clock::start(),
         }
     }
@@ -102,10 +101,7 @@ impl ConversationState {
         if let Some(session) = &self.session {
             session.step_back(step_backs);
         }
-        let Some(StepBack { at, to }) = stepped_back_after(step_backs, self.stepped_back) else {
-            return;
-        };
-        self.stepped_back = at;
+        let Some(to) = self.stepped_back.take(step_backs) else { return };
         self.revision_known = self.revision_known.map(|known| known.min(to));
         self.context_since = self.context_since.map(|since| since.min(to));
         self.given.clear();

@@ -35,7 +35,7 @@ use held::Told;
 pub(crate) use held::{add_told, own_stored, releasing, waits_for_team};
 pub use queue::QueuedSession;
 use renumbered::Renumbered;
-pub(crate) use renumbered::{StepBack, stepped_back_after, untold};
+pub(crate) use renumbered::{StepBack, StepBacksSeen, untold};
 pub(crate) use service::ProjectService;
 pub use team_link::{TeamLink, TeamLook, TeamStatus, Untaken};
 pub use write::{

@@ -27,11 +27,23 @@ pub(crate) struct StepBack {
     pub(crate) to: Revision,
 }
 
-/// Returns the time of the last step back after a time, if there was one, and the lowest revision
-/// of all since then.
-pub(crate) fn stepped_back_after(step_backs: &[StepBack], after: Timestamp) -> Option<StepBack> {
-    let later = step_backs.iter().filter(|step| step.at > after).copied();
-    later.reduce(|one, other| StepBack { at: one.at.max(other.at), to: one.to.min(other.to) })
+/// The time of the last step back that somebody's revisions count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepBacksSeen(pub(crate) Timestamp);
+
+impl StepBacksSeen {
+    /// Counts those before a time as seen. One of the same millisecond still counts.
+    pub(crate) fn before(now: Timestamp) -> Self {
+        Self(Timestamp(now.0 - 1))
+    }
+
+    /// Takes those not seen yet. Returns the lowest revision of them, if there are any.
+    pub(crate) fn take(&mut self, step_backs: &[StepBack]) -> Option<Revision> {
+        let later = step_backs.iter().filter(|step| step.at > self.0);
+        let lowest = later.clone().map(|step| step.to).min()?;
+        self.0 = later.map(|step| step.at).max()?;
+        Some(lowest)
+    }
 }
 
 /// The last time at which the records got other ids, if they did, and the sessions that were told.
@@ -127,8 +139,10 @@ mod tests {
     fn of_several_steps_back_the_lowest_counts_and_earlier_ones_do_not() {
         let step = |at, to| StepBack { at: Timestamp(at), to: Revision(to) };
         let all = [step(1, 5), step(2, 7), step(3, 9)];
-        assert_eq!(stepped_back_after(&all, Timestamp(0)), Some(step(3, 5)));
-        assert_eq!(stepped_back_after(&all, Timestamp(1)), Some(step(3, 7)));
-        assert_eq!(stepped_back_after(&all, Timestamp(3)), None);
+        for (start, lowest) in [(1, Some(5)), (2, Some(7)), (3, Some(9)), (4, None)] {
+            let mut seen = StepBacksSeen::before(Timestamp(start));
+            assert_eq!(seen.take(&all), lowest.map(Revision));
+            assert_eq!(seen.take(&all), None, "each counts once");
+        }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) use view::View;
 pub(crate) use writing::WriteOutcome;
 
 use crate::project::history::PastMemory;
-use crate::project::{OpenProject, StepBack, stepped_back_after};
+use crate::project::{OpenProject, StepBack, StepBacksSeen};
 use crate::projects::ProjectId;
 use crate::{clock, secrets};
 
@@ -210,8 +210,7 @@ impl Session {
             began: AtomicI64::new(now.0),
             revision_seen: AtomicU64::new(u64::MAX),
             injected: AtomicU64::new(u64::MAX),
-            // One of the same millisecond counts.
-            stepped_back: AtomicI64::new(now.0 - 1),
+            stepped_back: AtomicI64::new(StepBacksSeen::before(now).0.0),
         }
     }
 
@@ -393,9 +392,10 @@ impl Session {
     /// Lowers what the session has seen to what remained when its project's copy of a team's
     /// journal stepped back. A context from before has what is missing, so it is no load.
     pub(crate) fn step_back(&self, step_backs: &[StepBack]) {
-        let before = Timestamp(self.stepped_back.load(Ordering::SeqCst));
-        let Some(StepBack { at, to }) = stepped_back_after(step_backs, before) else { return };
-        if self.stepped_back.fetch_max(at.0, Ordering::SeqCst) < at.0 {
+        let mut last = StepBacksSeen(Timestamp(self.stepped_back.load(Ordering::SeqCst)));
+        let Some(to) = last.take(step_backs) else { return };
+        let Timestamp(at) = last.0;
+        if self.stepped_back.fetch_max(at, Ordering::SeqCst) < at {
             self.set_revision_seen(self.revision_seen().map(|seen| seen.min(to)));
             self.set_injected(None);
         }

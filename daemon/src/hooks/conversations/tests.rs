@@ -1,6 +1,6 @@
 //! Doubled events, endings, and the bound on conversations.
 
-use anchord_memory::Kind;
+use anchord_memory::{Kind, Timestamp};
 
 use super::*;
 
