@@ -154,7 +154,7 @@ fn is_here(memory: &Memory, change: &Change) -> bool {
 }
 
 /// Words why an item is left out: the fault alone, since no writer could follow advice.
-fn left_out(what: &str, refusal: &Refusal) -> String {
+fn word_refusal(what: &str, refusal: &Refusal) -> String {
     if let Refusal::PurgedText { time, .. } = refusal {
         return not_again(what, *time);
     }

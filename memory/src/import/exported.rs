@@ -13,7 +13,7 @@ use self::left_out::LeftOut;
 use super::judged::{EarlierTexts, Forgotten, adds, existing};
 use super::source::{ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::object;
-use super::{ImportOutcome, left_out, put_anchor, put_blueprint, remembered};
+use super::{ImportOutcome, put_anchor, put_blueprint, remembered, word_refusal};
 use crate::activity::{SessionActivity, quoted};
 use crate::change::Change;
 use crate::draft::Draft;
@@ -187,7 +187,7 @@ pub fn plan_import_export(
             Err(refusal) => {
                 counts.refused += 1;
                 is_whole &= !matches!(refusal, Refusal::Full { .. });
-                notes.push(left_out(&record.id.to_string(), &refusal));
+                notes.push(word_refusal(&record.id.to_string(), &refusal));
             }
         }
     }
@@ -199,7 +199,7 @@ pub fn plan_import_export(
         merged: written.merged + count(counts.here),
         sessions: counts.new_rows,
         pending: Counts::default(),
-        left_out: count(counts.left_out() + written.kept.len()),
+        left_out: count(counts.left_out_count() + written.kept.len()),
         kept: written.kept,
         notes,
         before: None,
@@ -290,7 +290,7 @@ impl PutCounts {
     }
 
     /// Returns the number of records whose text did not come in, apart from blueprints.
-    fn left_out(&self) -> usize {
+    fn left_out_count(&self) -> usize {
         let all = [
             &self.forgotten_here,
             &self.other_rules,
@@ -298,20 +298,17 @@ impl PutCounts {
             &self.older_lessons,
             &self.older_concepts,
         ];
-        all.iter().map(|left_out| left_out.count).sum::<usize>()
-            + self.refused
-            + self.several_sessions
+        all.iter().map(|it| it.count).sum::<usize>() + self.refused + self.several_sessions
     }
 
     /// Words what was left out or changed.
     fn notes(&self) -> impl Iterator<Item = String> {
-        let left_out = || " left out".to_owned();
         let all = [
             (
                 self.forgotten,
-                "record that was forgotten there is",
-                "records that were forgotten there are",
-                left_out(),
+                "record that was forgotten there is left out",
+                "records that were forgotten there are left out",
+                String::new(),
             ),
             (
                 self.forgotten_here.count,
@@ -321,9 +318,9 @@ impl PutCounts {
             ),
             (
                 self.private,
-                "note that a session kept for itself is",
-                "notes that sessions kept for themselves are",
-                left_out(),
+                "note that a session kept for itself is left out",
+                "notes that sessions kept for themselves are left out",
+                String::new(),
             ),
             (
                 self.other_rules.count,
@@ -351,15 +348,15 @@ impl PutCounts {
             ),
             (
                 self.several_sessions,
-                "row that stands for several sessions is",
-                "rows that stand for several sessions are",
-                left_out(),
+                "row that stands for several sessions is left out",
+                "rows that stand for several sessions are left out",
+                String::new(),
             ),
             (
                 self.unbound,
-                "conversation's topic has no room or no name here and is",
-                "conversations' topics have no room or no name here and are",
-                left_out(),
+                "conversation's topic has no room or no name here and is left out",
+                "conversations' topics have no room or no name here and are left out",
+                String::new(),
             ),
             (
                 self.proposed,

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::judged::Forgotten;
 use super::source::{ImportStep, Parts, Source};
-use super::{ImportOutcome, left_out, not_again};
+use super::{ImportOutcome, not_again, word_refusal};
 use crate::brief::StateForm;
 use crate::change::Change;
 use crate::draft::{self, Draft};
@@ -251,7 +251,7 @@ fn why_left_out(memory: &Memory, brief: &Topic, entry: &StateEntry) -> Option<St
     let records = u64::from(memory.topic(MAIN).is_none());
     let more = Size { records, bytes: brief.text_bytes() as u64 };
     let refusal = has_room(&memory.totals().kept, Kind::Topic, more).err()?;
-    Some(left_out(&version, &refusal))
+    Some(word_refusal(&version, &refusal))
 }
 
 /// Writes the brief as of this origin, even if what is here is newer.

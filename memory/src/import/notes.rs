@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::judged::{EarlierTexts, Forgotten, has_place, is_corrected};
-use super::{Dated, ImportOutcome, SourceRow, left_out, not_again, remembered};
+use super::{Dated, ImportOutcome, SourceRow, not_again, remembered, word_refusal};
 use crate::draft::Draft;
 use crate::fold::{clip, fold};
 use crate::ids::{Kind, SessionId, Timestamp};
@@ -412,7 +412,7 @@ impl Import<'_> {
 
     fn leave_out(&mut self, what: &str, refusal: &Refusal) {
         self.is_whole &= !matches!(refusal, Refusal::Full { .. });
-        self.remarks.push(left_out(what, refusal));
+        self.remarks.push(word_refusal(what, refusal));
     }
 }
 

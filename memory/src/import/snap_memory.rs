@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::judged::{EarlierTexts, Forgotten};
 use super::source::{Candidate, ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::object;
-use super::{ImportOutcome, is_here, left_out, remembered};
+use super::{ImportOutcome, is_here, remembered, word_refusal};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::fold::{clip, fold, one_line};
@@ -192,7 +192,7 @@ fn plan_import(
             }
             Err(refusal) => {
                 is_whole &= !matches!(refusal, Refusal::Full { .. });
-                notes.push(left_out(&file, &refusal));
+                notes.push(word_refusal(&file, &refusal));
             }
         }
     }
@@ -371,7 +371,7 @@ fn put_texts(
         match note(draft, topic, text, judged, origin) {
             Ok(is_new) => put.here += u32::from(!is_new),
             Err(refusal) => {
-                put.remarks.push(left_out(&format!("a text of `{topic}`"), &refusal));
+                put.remarks.push(word_refusal(&format!("a text of `{topic}`"), &refusal));
             }
         }
     }

@@ -24,15 +24,13 @@ impl LeftOut {
 
     /// Words the end of a remark: that they are left out, and which ones.
     pub(super) fn end(&self) -> String {
+        if self.names.is_empty() {
+            return " left out".to_owned();
+        }
         let rest = self.count - self.names.len();
         let more = (rest > 0).then(|| format!("{rest} more"));
-        match self.names.join(", ") {
-            names if names.is_empty() => " left out".to_owned(),
-            names => match more {
-                Some(more) => format!(" left out: {names}, {more}"),
-                None => format!(" left out: {names}"),
-            },
-        }
+        let named: Vec<String> = self.names.iter().cloned().chain(more).collect();
+        format!(" left out: {}", named.join(", "))
     }
 }
 

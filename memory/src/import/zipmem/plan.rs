@@ -10,7 +10,7 @@ use crate::guide::CheckpointMode;
 use crate::ids::{Kind, SessionId, Timestamp};
 use crate::import::judged::{Forgotten, adds, existing, is_corrected};
 use crate::import::{
-    ImportOutcome, ImportStep, ZIPMEM, left_out, put_anchor, put_blueprint, remembered,
+    ImportOutcome, ImportStep, ZIPMEM, put_anchor, put_blueprint, remembered, word_refusal,
 };
 use crate::intake::WriteLimits;
 use crate::limits::PURGE_TITLE_CHARS_MAX;
@@ -160,7 +160,7 @@ impl ZipmemImport<'_> {
             let more = Size { records: u64::from(is_new), bytes: row.summary.len() as u64 };
             let kept = self.draft.head().totals().kept;
             if let Err(refusal) = has_room(&kept, Kind::SessionRow, more) {
-                self.no_room.push(left_out(&row.session.to_string(), &refusal));
+                self.no_room.push(word_refusal(&row.session.to_string(), &refusal));
                 continue;
             }
             self.row_comes(&row.session, is_new);
@@ -282,7 +282,7 @@ impl ZipmemImport<'_> {
         match check_items(self.draft.head(), part, part, &origin) {
             Ok(()) => Some(origin),
             Err(refusal) => {
-                self.no_room.push(left_out(name, &refusal));
+                self.no_room.push(word_refusal(name, &refusal));
                 None
             }
         }
@@ -338,7 +338,7 @@ fn usable(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
         let accepted =
             memory.tombstones().refuse(&part).and_then(|()| accept(part, &WriteLimits::WIDE));
         accepted.unwrap_or_else(|refusal| {
-            notes.push(left_out(what, &refusal));
+            notes.push(word_refusal(what, &refusal));
             Staged::default()
         })
     };
