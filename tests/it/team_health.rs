@@ -217,6 +217,12 @@ fn a_note_that_waits_delays_no_read_and_lets_no_write_go_past() {
     let refused = agent.call("memory_note", &json!({ "content": "Still silent." })).unwrap();
     assert!(refused.is_error && refused.text.contains("not saved"), "{refused:?}");
     assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
+    proxy.resume();
+    agent.tool("memory_save", &json!({ "summary": "Second." }));
+    poll(PATIENCE, "the fact of the last checkpoint", || {
+        let port = agent.tool("memory_get", &json!({ "key": "port" }));
+        port.contains("It is three.").then_some(())
+    });
 }
 
 #[test]
