@@ -5,9 +5,10 @@ use tokio_postgres::Row;
 use crate::error::Error;
 use crate::limits::{BATCH_BYTES_MAX, BATCH_ENTRIES_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
 
-/// The columns that [`Entry::from_row`] reads, in its order.
-pub(crate) const COLUMNS: &str =
-    "seq, member, digest, instance, number, machine, time_ms, session, operation, changes, reply";
+/// The columns that [`Entry::from_row`] reads, in its order. In the statement, `$1` is the project.
+pub(crate) const COLUMNS: &str = "seq, member, digest, instance, number, machine, time_ms, \
+    session, operation, changes, reply, \
+    (SELECT m.name FROM anchord.members m WHERE m.project = $1 AND m.role_name = member)";
 
 /// The key of an entry. It is unique in its project and never changes when an append is repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,6 +45,8 @@ pub struct Entry {
     pub seq: u64,
     /// The database role that appended it. The database sets it.
     pub member: String,
+    /// The name that the project has for that role when it is read. `None` if the role has left.
+    pub name: Option<String>,
     /// The digest of the journal up to this entry.
     pub digest: String,
     /// The entry as it was appended.
@@ -140,6 +143,7 @@ impl Entry {
         Ok(Self {
             seq: unsigned(row.try_get(0)?)?,
             member: row.try_get(1)?,
+            name: row.try_get(11)?,
             digest: row.try_get(2)?,
             content: NewEntry {
                 key: Key { instance: row.try_get(3)?, number: unsigned(row.try_get(4)?)? },

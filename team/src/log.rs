@@ -13,13 +13,12 @@ use crate::entry::{
     unsigned,
 };
 use crate::error::{AppendError, Error};
-use crate::members::Member;
 use crate::pool::Param;
 use crate::rewrite;
 use crate::turn::Turn;
 
 /// The place of the epoch after [`COLUMNS`].
-const EPOCH_COLUMN: usize = 11;
+const EPOCH_COLUMN: usize = 12;
 
 /// The journal of one project. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -171,11 +170,6 @@ impl Log {
         }
         let epoch = rows.first().map(|row| row.try_get(EPOCH_COLUMN)).transpose()?;
         Ok((entries, epoch.map(unsigned).transpose()?.unwrap_or_default()))
-    }
-
-    /// Returns the members of the project.
-    pub async fn members(&self) -> Result<Vec<Member>, Error> {
-        self.database.members(self.project).await
     }
 
     /// Returns the head.

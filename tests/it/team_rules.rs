@@ -266,6 +266,8 @@ fn a_save_and_an_undo_name_their_member_on_every_machine() {
 fn a_member_who_was_renamed_writes_under_the_new_name_after_the_next_connection() {
     let Some(server) = server() else { return };
     let (ada, bob) = two(&server);
+    bob.shell().done(&["note", "Of Bob."]);
+    ada.sees("Of Bob.");
     server.psql(&ada.shell().done(&["team", "invite", "bob", "--called", "Robert"]));
     bob.instance.kill9();
     let mut number = 0;
@@ -274,6 +276,10 @@ fn a_member_who_was_renamed_writes_under_the_new_name_after_the_next_connection(
         bob.shell().done(&["note", "--key", "port", &format!("The port is {number}.")]);
         let fact = bob.shell().done(&["get", "port"]);
         fact.contains(" of Robert in session").then_some(())
+    });
+    // Her daemon knew the old name, and has run on.
+    poll(PATIENCE, "a commit with the new name", || {
+        ada.shell().done(&["history"]).contains("  Robert  ").then_some(())
     });
     // The file has it, so the next daemon needs no database to know it.
     bob.instance.kill9();

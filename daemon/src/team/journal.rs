@@ -1,6 +1,5 @@
 //! A team's journal in its database, in the types of this program.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,6 @@ use anchord_team::{
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use crate::limits;
@@ -24,13 +22,11 @@ use crate::store::{
 pub(crate) struct CommitJournal {
     log: Log,
     machine: Arc<str>,
-    /// The names of members that were met, by database role.
-    names: Arc<Mutex<HashMap<String, Arc<str>>>>,
 }
 
 impl CommitJournal {
     pub(super) fn new(log: Log, machine: Arc<str>) -> Self {
-        Self { log, machine, names: Arc::default() }
+        Self { log, machine }
     }
 }
 
@@ -115,33 +111,10 @@ impl CommitJournal {
         let followed = self.log.follow(&place(after), entries, bytes).await;
         match followed.map_err(|error| TeamError::NotWritten(fault(&error)))? {
             Following::Entries { entries, epoch } => {
-                self.meet(&entries).await;
                 entries.into_iter().map(|entry| self.read(entry, epoch)).collect()
             }
             Following::Apart(head) => Err(TeamError::Apart(apart(after, &head))),
         }
-    }
-
-    /// Looks up the names of members that are met for the first time. One who has left the team, or
-    /// whose name cannot be read now, has the name of the role.
-    async fn meet(&self, entries: &[Entry]) {
-        let is_new = |entry: &&Entry| !self.names().contains_key(&entry.member);
-        if entries.iter().find(is_new).is_none() {
-            return;
-        }
-        let members = match self.log.members().await {
-            Ok(members) => members,
-            Err(error) => return tracing::debug!(%error, "the members' names are not known"),
-        };
-        let mut names = self.names();
-        names.extend(members.into_iter().map(|member| (member.role_name, member.name.into())));
-        for Entry { member, .. } in entries {
-            names.entry(member.clone()).or_insert_with(|| member.as_str().into());
-        }
-    }
-
-    fn names(&self) -> MutexGuard<'_, HashMap<String, Arc<str>>> {
-        self.names.lock()
     }
 
     fn stored(&self, entry: TeamEntry<Change>) -> Result<NewEntry, TeamError> {
@@ -157,7 +130,7 @@ impl CommitJournal {
     }
 
     fn read(&self, entry: Entry, epoch: u64) -> Result<Arrived<Change>, TeamError> {
-        let Entry { seq, digest, member, content: entry } = entry;
+        let Entry { seq, digest, member, name, content: entry } = entry;
         let unread = |error: serde_json::Error| {
             let why = format!("revision {seq} cannot be read, update anchord: {error}");
             TeamError::NotWritten(TeamFault::refused(why))
@@ -172,8 +145,8 @@ impl CommitJournal {
             session: entry.session.map(SessionId::new),
             operation: entry.operation,
         };
-        let name = || self.names().get(&member).cloned().unwrap_or_else(|| member.into());
-        let member = (!entry.is_own).then(name);
+        // One who has left the team has the name of the role.
+        let member = (!entry.is_own).then(|| name.unwrap_or(member).into());
         Ok(Arrived { entry, mark: mark(digest, epoch), member })
     }
 }

@@ -23,7 +23,8 @@ fn journal(count: u64) -> Vec<Entry> {
             let mut new = new_entry();
             new.key.number = seq;
             digest = chain(&digest, seq, "alice", &new);
-            Entry { seq, member: "alice".to_owned(), digest: digest.clone(), content: new }
+            let (member, digest) = ("alice".to_owned(), digest.clone());
+            Entry { seq, member, name: None, digest, content: new }
         })
         .collect()
 }

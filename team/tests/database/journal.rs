@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anchord_team::{
     AppendError, Appended, Error, FIRST_DIGEST, Following, HeadNotification, Log, NewEntry, Point,
-    Replacement, Rewritten, Timeouts,
+    Replacement, Rewritten, Role, Timeouts,
 };
 
 use crate::{Team, entry, open_within};
@@ -29,6 +29,20 @@ async fn a_batch_is_appended_in_order_and_read_back() {
     assert_eq!((head.seq, Some(&head.digest), head.epoch), (2, digests.last(), 0));
     let projects = team.owner.projects().await.unwrap();
     assert_eq!((projects[0].name.as_str(), projects[0].head), ("alpha", 2));
+}
+
+#[tokio::test]
+async fn an_entry_has_the_name_that_its_member_has_when_it_is_read() {
+    let Some(team) = Team::start().await else { return };
+    let alice = team.log("alice");
+    alice.append(0, &[entry("a", 1)]).await.unwrap();
+    let bob = team.log("bob");
+    let name = async || bob.entries(0, 1, u64::MAX).await.unwrap().pop().unwrap().name;
+    assert_eq!(name().await.as_deref(), Some("A member"));
+    team.owner.invite(team.project, "alice", "Alice L.", Role::Writer).await.unwrap();
+    assert_eq!(name().await.as_deref(), Some("Alice L."));
+    team.owner.remove(team.project, "alice").await.unwrap();
+    assert_eq!(name().await, None, "the role has left");
 }
 
 #[tokio::test]
