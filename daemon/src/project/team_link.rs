@@ -92,6 +92,26 @@ impl TeamStatus {
         }
     }
 
+    /// Returns the fault for which the database cannot be used now, if there is one. A commit that
+    /// is too slow is not: reads may be answered meanwhile, as behind a lock.
+    pub(crate) fn outage(&self) -> Option<&TeamFault> {
+        let slow = self.slow().map(|untaken| &untaken.fault);
+        self.fault().filter(|fault| slow != Some(*fault))
+    }
+
+    fn slow(&self) -> Option<&Untaken> {
+        self.refused.as_ref().filter(|untaken| untaken.fault.away == Away::Slow)
+    }
+
+    /// Returns the commits that the database was too slow to take, while reports say so. If none
+    /// waits, nobody tries again, and after a while they no longer say it.
+    pub(crate) fn slow_commits(&self, waiting: usize, now: Timestamp) -> Option<&Untaken> {
+        let is_recent = |slow: &Untaken| {
+            now.0.saturating_sub(slow.last.0) < limits::TEAM_SLOW_SHOWN_MILLIS
+        };
+        self.slow().filter(|slow| self.fault().is_some() || waiting > 0 || is_recent(slow))
+    }
+
     /// Returns the last time at which a call or a look was answered.
     pub(crate) fn seen(&self) -> Option<Timestamp> {
         let look = self.look.as_ref().filter(|look| look.fault.is_none());
@@ -486,6 +506,22 @@ mod tests {
         status.error = None;
         status.look = Some(look(19, Some(fault("look"))));
         assert_eq!(status.fault(), None);
+    }
+
+    #[test]
+    fn a_commit_that_was_too_slow_is_no_outage_and_reports_say_it_for_a_while() {
+        let slow = || TeamError::Slow.fault();
+        let refused = Some(Untaken::after(None, slow(), Timestamp(10)));
+        let mut status = TeamStatus { error: Some(slow()), refused, ..failed_at(10) };
+        let later = Timestamp(10 + limits::TEAM_SLOW_SHOWN_MILLIS);
+        assert_eq!(status.outage(), None);
+        assert!(status.slow_commits(0, later).is_some());
+        status.error = None;
+        assert!(status.slow_commits(0, Timestamp(11)).is_some());
+        assert!(status.slow_commits(1, later).is_some());
+        assert_eq!(status.slow_commits(0, later), None);
+        status.error = Some(fault("reads fail as well"));
+        assert!(status.outage().is_some());
     }
 
     #[test]

@@ -38,10 +38,12 @@ impl View {
     /// the session `own` has saved is listed.
     pub(crate) fn team(&self, own: Option<&SessionId>) -> String {
         let Some(status) = &self.team else { return String::new() };
-        let error = status.fault().map(|fault| (fault.why.as_str(), fault.away == Away::Barred));
+        let error = status.outage().map(|fault| (fault.why.as_str(), fault.away == Away::Barred));
+        let slow = status.slow_commits(self.memory.held().count(), clock::now());
+        let slow = slow.map(|untaken| (untaken.fault.why.as_str(), Some(untaken.since)));
         let refused = status.refused.as_ref().map(|untaken| &untaken.fault);
-        let refused = refused.filter(|fault| fault.away != Away::Unreached);
-        let refused = refused.map(|fault| fault.why.as_str());
+        let refused = refused.filter(|fault| !fault.away.is_unanswered());
+        let refused = slow.or(refused.map(|fault| (fault.why.as_str(), None)));
         render::team(&self.memory, own, status.answered, error, refused)
     }
 

@@ -9,14 +9,15 @@ use crate::memory::Memory;
 /// Renders what waits for the team's database, and how old the memory is while it cannot be
 /// reached. `answered` is the last time that it answered since the memory was opened. `error` is
 /// the reason why it cannot be used now, and whether that lasts until a person mends it. `refused`
-/// is the reason why it did not take the last commit. Lists what `own` has saved itself: until
-/// then, no other read shows it. Empty if nothing is to be said.
+/// is the reason why it did not take the last commit. It has a time if the database was too slow:
+/// no write has gone through since then. Lists what `own` has saved itself: until then, no other
+/// read shows it. Empty if nothing is to be said.
 pub fn team(
     memory: &Memory,
     own: Option<&SessionId>,
     answered: Option<Timestamp>,
     error: Option<(&str, bool)>,
-    refused: Option<&str>,
+    refused: Option<(&str, Option<Timestamp>)>,
 ) -> String {
     let mut text = String::new();
     let ended = memory.held().filter(|held| held.summary.is_none()).count();
@@ -60,8 +61,19 @@ pub fn team(
             "The team's database has not answered yet: others' newer work may not be here.\n",
         );
     }
-    if let (None, Some(refused), false) = (error, refused, text.is_empty()) {
-        let _ = writeln!(text, "The team's database does not take it: {refused}.");
+    match refused.filter(|_| error.is_none()) {
+        Some((why, Some(since))) => {
+            let _ = writeln!(
+                text,
+                "No write to the team's database has gone through since {}: {why}. Checkpoints \
+                 work; a save is kept here and shared later.",
+                since.second()
+            );
+        }
+        Some((why, None)) if !text.is_empty() => {
+            let _ = writeln!(text, "The team's database does not take it: {why}.");
+        }
+        Some(_) | None => {}
     }
     text
 }

@@ -8,7 +8,7 @@ use crate::admin::{Answer, internal, store_error, text};
 use crate::api::{LostCommits, TeamMember, TeamState};
 use crate::blocking::run_blocking;
 use crate::clock;
-use crate::limits::{TEAM_LOOK_MAX, TEAM_SLOW_SHOWN_MILLIS};
+use crate::limits::TEAM_LOOK_MAX;
 use crate::project::{OpenProject, TeamLook, TeamStatus, Untaken};
 use crate::sessions::SessionService;
 use crate::store::{Away, TeamFault};
@@ -90,28 +90,15 @@ pub(in crate::admin) fn team_fault(
     waiting: usize,
     now: Timestamp,
 ) -> Option<String> {
-    let newest = status.fault();
-    let untaken = status.refused.as_ref();
-    // Reads may be answered while commits are too slow, as behind a lock.
-    let is_slow_commit = |fault: &TeamFault| {
-        fault.away == Away::Slow && untaken.is_some_and(|untaken| untaken.fault == *fault)
-    };
-    if let Some(fault) = newest
-        && !is_slow_commit(fault)
-    {
+    if let Some(fault) = status.outage() {
         return Some(fault.why.clone());
     }
-    let Untaken { fault, since, last } = untaken?;
-    match fault.away {
-        // That is past, since the database answers.
-        Away::Unreached => None,
-        Away::Refused | Away::Barred => (waiting > 0).then(|| fault.why.clone()),
-        Away::Slow => {
-            let is_recent = now.0.saturating_sub(last.0) < TEAM_SLOW_SHOWN_MILLIS;
-            let is_shown = newest.is_some() || waiting > 0 || is_recent;
-            is_shown.then(|| format!("no write has gone through since {}: {fault}", since.second()))
-        }
+    if let Some(Untaken { fault, since, .. }) = status.slow_commits(waiting, now) {
+        return Some(format!("no write has gone through since {}: {fault}", since.second()));
     }
+    // What was not answered is past, since the database answers.
+    let refused = status.refused.as_ref().filter(|it| !it.fault.away.is_unanswered());
+    refused.filter(|_| waiting > 0).map(|untaken| untaken.fault.why.clone())
 }
 
 /// Returns the files with commits that a team's database has lost. They stay when the team is left.
@@ -151,6 +138,7 @@ mod tests {
 
     use super::*;
     use crate::api::{TeamAction, TeamParams};
+    use crate::limits::TEAM_SLOW_SHOWN_MILLIS;
     use crate::testing::World;
 
     #[tokio::test]
