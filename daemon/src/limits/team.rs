@@ -46,7 +46,7 @@ pub const TEAM_JOIN_WAIT_MAX: Duration = Duration::from_secs(10);
 pub const TEAM_LOOK_MAX: Duration = Duration::from_secs(5);
 
 /// Milliseconds for which a report still names a write that a team's database was too slow to take.
-/// It is for writes that nobody tries again.
+/// It is for writes that nobody tries again. Reads that are answered say nothing about them.
 pub const TEAM_SLOW_SHOWN_MILLIS: i64 = 30_000;
 
 /// Records that a merge into a team's memory names.

@@ -171,6 +171,9 @@ impl<M: StateMachine> Writer<M> {
             arrived.map(|()| is_all).map_err(fault).map_err(TeamError::NotWritten)
         });
         self.reached(arrived.as_ref().map(|_| ()));
+        if let (Err(error), Some(team)) = (&arrived, &self.team) {
+            team.note(|status| status.note_unread(&error.fault()));
+        }
         // A full reply may not be all.
         matches!(arrived, Ok(false))
     }

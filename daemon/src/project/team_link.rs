@@ -106,10 +106,20 @@ impl TeamStatus {
     /// Returns the commits that the database was too slow to take, while reports say so. If none
     /// waits, nobody tries again, and after a while they no longer say it.
     pub(crate) fn slow_commits(&self, waiting: usize, now: Timestamp) -> Option<&Untaken> {
-        let is_recent = |slow: &Untaken| {
-            now.0.saturating_sub(slow.last.0) < limits::TEAM_SLOW_SHOWN_MILLIS
-        };
+        let is_recent =
+            |slow: &Untaken| now.0.saturating_sub(slow.last.0) < limits::TEAM_SLOW_SHOWN_MILLIS;
         self.slow().filter(|slow| self.fault().is_some() || waiting > 0 || is_recent(slow))
+    }
+
+    /// Remembers that a call which only reads has failed. Without an answer, the database was
+    /// silent as a whole, so commits that were too slow are past once it answers again.
+    pub(super) fn note_unread(&mut self, fault: &TeamFault) {
+        if let Some(untaken) = &mut self.refused
+            && untaken.fault.away == Away::Slow
+            && fault.away.is_unanswered()
+        {
+            untaken.fault.away = Away::Unreached;
+        }
     }
 
     /// Returns the last time at which a call or a look was answered.
@@ -522,6 +532,16 @@ mod tests {
         assert_eq!(status.slow_commits(0, later), None);
         status.error = Some(fault("reads fail as well"));
         assert!(status.outage().is_some());
+    }
+
+    #[test]
+    fn a_commit_that_was_too_slow_is_past_with_a_silence_of_the_whole_database() {
+        let refused = Some(Untaken::after(None, TeamError::Slow.fault(), Timestamp(10)));
+        let mut status = TeamStatus { refused, ..TeamStatus::default() };
+        status.note_unread(&TeamFault::refused("apart".to_owned()));
+        assert!(status.slow_commits(1, Timestamp(11)).is_some(), "that was an answer");
+        status.note_unread(&fault("reads fail as well"));
+        assert_eq!(status.slow_commits(1, Timestamp(11)), None);
     }
 
     #[test]

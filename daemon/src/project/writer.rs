@@ -130,7 +130,13 @@ impl<M: StateMachine> WriterHandle<M> {
     pub fn note_team_look(&self, look: TeamLook) {
         let Some(team) = &self.team else { return };
         let is_back = look.fault.is_none() && team.status.borrow().error.is_some();
-        team.status.send_modify(|status| Arc::make_mut(status).look = Some(look));
+        team.status.send_modify(|status| {
+            let status = Arc::make_mut(status);
+            if let Some(fault) = &look.fault {
+                status.note_unread(fault);
+            }
+            status.look = Some(look);
+        });
         if is_back {
             self.follow_team();
         }
