@@ -21,7 +21,9 @@ pub enum Error {
     #[error("write to the database: the server is read-only; use the address of the primary")]
     ReadOnlyServer,
     /// The caller's role is not a member of the project, or there is no such project.
-    #[error("find the project: ask one of its maintainers to invite this database role")]
+    #[error(
+        "find the project: this database role is not a member of it; ask a maintainer to invite it"
+    )]
     NotAMember,
     /// The project has no member with this database role.
     #[error("find {0}: no member of the project has this database role")]

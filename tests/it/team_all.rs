@@ -93,6 +93,11 @@ fn every_project_is_shared_joined_and_left_by_its_name() {
     assert!(status.contains("web: no team shares this memory\n"), "{status}");
     assert!(status.contains(".aside-1") && !status.contains("own:"), "{status}");
     assert!(bob.shell("web").done(&["load"]).contains("Of web."));
+    for name in ["api", "web"] {
+        ada.shell(name).done(&["team", "remove", "bob", "--run"]);
+    }
+    let (_, said) = bob.shell("own").said(&join);
+    assert!(said.contains("the database shows you no project; ask a maintainer"), "{said}");
 }
 
 #[test]

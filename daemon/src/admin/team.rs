@@ -58,7 +58,10 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
         }
         TeamAction::Join { place, merge } => {
             let id = established(service, &asked).await?;
-            (aside, remarks) = join(service, id, place, merge).await?;
+            let directory = service.projects.open.directory(id);
+            let joined = join(service, id, place, merge).await;
+            (aside, remarks) = joined
+                .map_err(|error| if merge { unmerged::advise(error, &directory) } else { error })?;
         }
         TeamAction::Leave => {
             let id = asked.id.ok_or_else(nothing_here)?;
@@ -442,16 +445,7 @@ async fn join(
         Ok(aside)
     });
     let aside = linked.await.map_err(|error: String| refused(&error))?;
-    let remarks = take_part(service, id, aside.as_deref()).await.map_err(|error| match &aside {
-        Some(aside) => {
-            let aside = super::text(aside);
-            let action = format!(
-                "what was here before is in {aside}; the same command adds it to the team's memory"
-            );
-            ErrorReply { action: Some(action), ..error }
-        }
-        None => error,
-    })?;
+    let remarks = take_part(service, id, aside.as_deref()).await?;
     Ok((aside, remarks))
 }
 
@@ -462,8 +456,8 @@ fn nothing_to_merge(own: Option<&Memory>, directory: &Path) -> Answer<()> {
             let is_added =
                 |it: &&Arc<Record>| !it.is_private() && it.state != RecordState::Forgotten;
             let count = memory.records().filter(is_added).count();
-            let records = if count == 1 { "record" } else { "records" };
-            (format!("this project has a memory of its own, with {count} {records}"), "them")
+            let (records, them) = if count == 1 { ("record", "it") } else { ("records", "them") };
+            (format!("this project has a memory of its own, with {count} {records}"), them)
         }
         None => match unmerged_in(directory)?.first() {
             Some(export) => {

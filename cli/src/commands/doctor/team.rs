@@ -16,7 +16,8 @@ const ABOUT: &str = "team";
 /// Asks the database of every project that a team shares.
 pub(super) fn findings(dir: &InstanceDir, status: &StatusReply, found: &mut Vec<Finding>) {
     if let Some(why) = &status.joining {
-        let what = format!("this machine has not joined the team of its environment: {why}");
+        let what =
+            format!("this machine has not joined the team that its environment names: {why}");
         let action = "It tries again every few seconds. Until then agents have no memory here.";
         found.push(Finding::problem(ABOUT, what, action));
     }
@@ -92,11 +93,13 @@ pub(super) fn finding(project: &ProjectStatus, state: &TeamState) -> Finding {
     match &state.error {
         None => Finding::good(ABOUT, format!("{shared}; the database answers")),
         Some(why) => {
-            let action = format!(
-                "Saves are kept here meanwhile. Once that is put right, they are shared: `anchord \
-                 team status --project {}`.",
-                project.id
-            );
+            let until = if state.needs_person {
+                "That does not pass by itself. Until it is fixed, saves stay on this machine."
+            } else {
+                "Saves stay on this machine until the database takes them."
+            };
+            let action =
+                format!("{until} `anchord team status --project {}` shows them.", project.id);
             Finding::problem(ABOUT, format!("{shared}; {why}"), action)
         }
     }

@@ -1,5 +1,7 @@
 //! Findings in words and as JSON, and the repairs of `--fix`.
 
+use anchord_daemon::api::TeamState;
+
 use super::*;
 
 fn place_of(home: &Path) -> UserEnvironment {
@@ -273,4 +275,24 @@ fn several_memories_of_one_directory_are_noted() {
     ");
     let action = found[0].action.as_deref().unwrap();
     assert!(action.contains("`anchord project link '/my src' --project ID`"), "{action}");
+}
+
+#[test]
+fn a_teams_database_that_a_person_must_see_to_is_not_said_to_come_back() {
+    let project: ProjectStatus = serde_json::from_value(serde_json::json!({
+        "id": "p1", "root": "/src/api", "name": "api", "exists": true, "open": true,
+        "revision": 3, "entries": 3, "bytes": 1,
+    }))
+    .unwrap();
+    let action = |needs_person| {
+        let error = Some("failed to do that".to_owned());
+        let state = TeamState { error, needs_person, ..TeamState::default() };
+        team::finding(&project, &state).action.unwrap()
+    };
+    assert_eq!(
+        action(false),
+        "Saves stay on this machine until the database takes them. `anchord team status --project \
+         p1` shows them."
+    );
+    assert!(action(true).starts_with("That does not pass by itself."), "{}", action(true));
 }

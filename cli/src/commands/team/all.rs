@@ -46,13 +46,17 @@ pub(super) fn names(place: &TeamPlace) -> Result<Vec<String>, Error> {
 
 /// Says which projects of a database have no project of their name on this machine.
 pub(super) fn name_the_rest(names: &[String], out: &mut dyn Write) -> Result<(), Error> {
+    if names.is_empty() {
+        let who = "ask a maintainer to invite you: `anchord team invite`";
+        writeln!(out, "the database shows you no project; {who}")?;
+    }
     let known = projects(&mut client()?)?;
     let is_here = |name: &&String| known.iter().any(|known| known.name == **name);
     for name in names.iter().filter(|name| !is_here(name)) {
         let name = show::plain(name);
         writeln!(
             out,
-            "{name}: no project of this name here; in its clone, run this without --all"
+            "{name}: no project of this name here; in its clone, run the same without --all"
         )?;
     }
     Ok(())
@@ -157,7 +161,7 @@ fn check(outcomes: &[Outcome]) -> Result<(), Error> {
         return Ok(());
     }
     let count = show::count(outcomes.len() as u64, "project");
-    Err(Error::failed(format!("{failed} of {count} failed, as said above")))
+    Err(Error::failed(format!("{failed} of {count} failed; the reasons are above")))
 }
 
 fn client() -> Result<Client, Error> {

@@ -4,6 +4,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::admin::text;
+use crate::api::ErrorReply;
 use crate::private_file;
 
 const PREFIX: &str = "before-team-";
@@ -36,6 +38,21 @@ pub(super) fn in_directory(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
+/// Adds to the failure of a merge where the memory of before is, if the team's does not have it
+/// yet. This attempt may have exported it, or an earlier one.
+pub(super) fn advise(error: ErrorReply, directory: &Path) -> ErrorReply {
+    let found = in_directory(directory).unwrap_or_default();
+    let Some(export) = found.first().map(|path| text(path)) else { return error };
+    let again = format!(
+        "what was here before is in {export}; the same command adds it to the team's memory"
+    );
+    let action = match &error.action {
+        Some(first) => format!("{}; {again}", first.trim_end_matches('.')),
+        None => again,
+    };
+    ErrorReply { action: Some(action), ..error }
+}
+
 fn number(path: &Path) -> Option<u32> {
     path.file_name()?.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.parse().ok()
 }
@@ -43,6 +60,23 @@ fn number(path: &Path) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::ErrorCode;
+
+    #[test]
+    fn each_failure_of_a_merge_says_that_the_same_command_adds_what_is_left() {
+        let scratch = tempfile::tempdir().unwrap();
+        let failed = |action: Option<&str>| {
+            let (error, action) = ("the database is away".to_owned(), action.map(str::to_owned));
+            let error = ErrorReply { code: ErrorCode::Failed, error, action };
+            advise(error, scratch.path()).action
+        };
+        assert_eq!(failed(None), None, "nothing is left to add");
+        keep(scratch.path(), &scratch.path().join("aside"), Some("mine")).unwrap();
+        let said = failed(None).unwrap();
+        assert!(said.contains("before-team-1.json; the same command adds it"), "{said}");
+        let said = failed(Some("Ask a maintainer.")).unwrap();
+        assert!(said.starts_with("Ask a maintainer; what was here before is in "), "{said}");
+    }
 
     #[test]
     fn each_export_is_kept_in_order() {
