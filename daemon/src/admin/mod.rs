@@ -332,8 +332,8 @@ fn of_store(error: &StoreError) -> ErrorReply {
         StoreError::Damaged { .. } | StoreError::WrongMachine { .. } => {
             (ErrorCode::Damaged, Some("`anchord journal verify` says what is damaged".to_owned()))
         }
-        StoreError::ShuttingDown | StoreError::TeamBusy { .. } => (ErrorCode::Busy, None),
-        StoreError::TeamRefused { .. } => (ErrorCode::Refused, None),
+        StoreError::ShuttingDown | StoreError::TeamBusy(_) => (ErrorCode::Busy, None),
+        StoreError::TeamRefused(_) => (ErrorCode::Refused, None),
         // A full disk damages nothing, and the text says what to do.
         StoreError::NotSaved { .. }
         | StoreError::NoSpace { .. }
@@ -341,8 +341,8 @@ fn of_store(error: &StoreError) -> ErrorReply {
         | StoreError::TooLarge { .. }
         | StoreError::HeadMoved { .. }
         | StoreError::OutOfOrder { .. }
-        | StoreError::TeamAway { .. }
-        | StoreError::TeamSilent { .. }
+        | StoreError::TeamAway(_)
+        | StoreError::TeamSilent(_)
         | StoreError::NoCopy { .. }
         | StoreError::TeamDamaged { .. }
         | StoreError::NetworkDisk { .. }

@@ -48,7 +48,7 @@ fn failed(operation: &'static str, error: BindError, audience: &Audience) -> Too
             ToolError::failed(operation, why.worded(audience))
         }
         BindError::Write(WriteError::NotSaved(why))
-            if *audience == Audience::Agent && matches!(*why, StoreError::TeamAway { .. }) =>
+            if *audience == Audience::Agent && matches!(*why, StoreError::TeamAway(_)) =>
         {
             ToolError::caller(format!(
                 "{why}; stage the work with `memory_checkpoint`, which needs no database"
@@ -286,12 +286,13 @@ mod tests {
     use anchord_memory::Shell;
 
     use super::*;
+    use crate::store::TeamFault;
 
     #[test]
     fn an_agent_alone_is_told_of_a_tool_when_the_teams_database_is_away() {
         let said = |audience| {
             let why = "failed to reach the database".to_owned();
-            let away = StoreError::TeamAway { away: Away::Unreached, why };
+            let away = StoreError::TeamAway(TeamFault { away: Away::Unreached, why });
             let error = BindError::Write(WriteError::NotSaved(Arc::new(away)));
             failed("note", error, &audience).to_string()
         };
@@ -304,7 +305,7 @@ mod tests {
     #[test]
     fn after_an_unknown_outcome_a_search_is_advised_only_once_the_database_answers() {
         let (away, why) = (Away::Slow, "it is slow".to_owned());
-        let silent = StoreError::TeamSilent { away, why };
+        let silent = StoreError::TeamSilent(TeamFault { away, why });
         let error = BindError::Write(WriteError::NotSaved(Arc::new(silent)));
         let said = failed("note", error, &Audience::Agent).to_string();
         let (before, after) = said.split_once("before it answers, which `memory_status`").unwrap();

@@ -21,8 +21,8 @@ use super::team_link::{Answer, Flight, Flights, Followed, Untaken};
 use super::write::{Write, WriteError};
 use super::writer::Writer;
 use crate::store::{
-    Arrived, Away, Call, Entry, LineState, Split, StateMachine, StoreError, TeamAppended,
-    TeamEntry, TeamError, TeamFault, TeamPoint,
+    Arrived, Call, Entry, LineState, Split, StateMachine, StoreError, TeamAppended, TeamEntry,
+    TeamError, TeamFault, TeamPoint,
 };
 use crate::{clock, limits};
 
@@ -323,7 +323,7 @@ impl<M: StateMachine> Writer<M> {
             return team.park_first(rest);
         }
         let why = format!("others were faster {} times", limits::TEAM_TRIES_MAX);
-        let error = Arc::new(StoreError::TeamBusy { away: Away::Refused, why });
+        let error = Arc::new(StoreError::TeamBusy(TeamFault::refused(why)));
         for write in rest {
             write.command.fail(WriteError::NotSaved(Arc::clone(&error)));
         }
@@ -341,12 +341,12 @@ impl<M: StateMachine> Writer<M> {
             return team.park_alone(batch.writes());
         }
         let is_slow = matches!(error, TeamError::Slow) && !is_trial;
-        let TeamFault { away, why } = error.fault();
-        let worded = |why: String| match error {
-            TeamError::NotWritten(_) => StoreError::TeamAway { away, why },
-            TeamError::Refused(_) => StoreError::TeamRefused { why },
-            TeamError::Slow | TeamError::Apart(_) => StoreError::TeamBusy { away, why },
-            TeamError::Unknown(_) => StoreError::TeamSilent { away, why },
+        let fault = error.fault();
+        let worded = |fault: TeamFault| match error {
+            TeamError::NotWritten(_) => StoreError::TeamAway(fault),
+            TeamError::Refused(_) => StoreError::TeamRefused(fault),
+            TeamError::Slow | TeamError::Apart(_) => StoreError::TeamBusy(fault),
+            TeamError::Unknown(_) => StoreError::TeamSilent(fault),
         };
         let mut rest: Vec<Write<M>> = Vec::new();
         for waiting in batch.waiting {
@@ -354,11 +354,11 @@ impl<M: StateMachine> Writer<M> {
             let entry = at.and_then(|at| batch.entries.get(at));
             let has_own = entry.is_some_and(|it| !M::split(it.changes.clone()).before.is_empty());
             let is_commit = entry.is_some();
-            let mut why = why.clone();
+            let mut fault = fault.clone();
             if has_own {
-                why.push_str(OWN_STORED);
+                fault.why.push_str(OWN_STORED);
             }
-            let error = Arc::new(worded(why));
+            let error = Arc::new(worded(fault));
             for write in waiting.all() {
                 if is_commit && !(is_slow && write.waited() < limits::TEAM_WAIT_MAX) {
                     write.command.fail(WriteError::NotSaved(Arc::clone(&error)));

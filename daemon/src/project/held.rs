@@ -43,10 +43,10 @@ pub(crate) fn waits_for_team(error: &WriteError) -> Option<TeamFault> {
         | WriteError::Internal => return None,
     };
     match error {
-        StoreError::TeamAway { away, why }
-        | StoreError::TeamSilent { away, why }
-        | StoreError::TeamBusy { away, why } => Some(TeamFault { away: *away, why: why.clone() }),
-        StoreError::TeamRefused { why } => Some(TeamFault::refused(why.clone())),
+        StoreError::TeamAway(fault)
+        | StoreError::TeamRefused(fault)
+        | StoreError::TeamSilent(fault)
+        | StoreError::TeamBusy(fault) => Some(fault.clone()),
         StoreError::NotSaved { .. }
         | StoreError::NoSpace { .. }
         | StoreError::Uncertain { .. }
@@ -69,19 +69,13 @@ pub(crate) fn waits_for_team(error: &WriteError) -> Option<TeamFault> {
 /// Returns the failure of a write whose private part was stored. The failures are those of
 /// [`waits_for_team`]; others come back as they are.
 pub(crate) fn own_stored(error: WriteError) -> WriteError {
-    let more = |why: &str| format!("{why}{OWN_STORED}");
+    let more = |fault: &TeamFault| TeamFault { why: format!("{fault}{OWN_STORED}"), ..*fault };
     let failed = match &error {
         WriteError::NotSaved(failed) => match &**failed {
-            StoreError::TeamAway { away, why } => {
-                StoreError::TeamAway { away: *away, why: more(why) }
-            }
-            StoreError::TeamRefused { why } => StoreError::TeamRefused { why: more(why) },
-            StoreError::TeamSilent { away, why } => {
-                StoreError::TeamSilent { away: *away, why: more(why) }
-            }
-            StoreError::TeamBusy { away, why } => {
-                StoreError::TeamBusy { away: *away, why: more(why) }
-            }
+            StoreError::TeamAway(fault) => StoreError::TeamAway(more(fault)),
+            StoreError::TeamRefused(fault) => StoreError::TeamRefused(more(fault)),
+            StoreError::TeamSilent(fault) => StoreError::TeamSilent(more(fault)),
+            StoreError::TeamBusy(fault) => StoreError::TeamBusy(more(fault)),
             _ => return error,
         },
         _ => return error,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anchord_memory::Seq;
 
-use super::team::Away;
+use super::team::TeamFault;
 
 /// An error that keeps a store from doing what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -77,42 +77,24 @@ pub enum StoreError {
     },
 
     /// Report to the caller that nothing was saved. An agent may stage the work meanwhile.
-    #[error("not saved: the team's database cannot be used: {why}")]
-    TeamAway {
-        /// The database, as the call found it.
-        away: Away,
-        /// The failed step.
-        why: String,
-    },
+    #[error("not saved: the team's database cannot be used: {0}")]
+    TeamAway(TeamFault),
 
     /// Report to the caller that the team has not given this machine's member the right.
-    #[error("not saved: {why}")]
-    TeamRefused {
-        /// The right that is missing.
-        why: String,
-    },
+    #[error("not saved: {0}")]
+    TeamRefused(TeamFault),
 
     /// Report to the caller that the outcome is unknown until the database answers again.
     #[error(
-        "outcome unknown: the team's database did not answer: {why}; no search finds the record \
+        "outcome unknown: the team's database did not answer: {0}; no search finds the record \
          before it answers, which `memory_status` and `anchord status` say: search then, and write \
          again only what is missing, since a repeat is another write"
     )]
-    TeamSilent {
-        /// The database, as the call found it.
-        away: Away,
-        /// The failed step.
-        why: String,
-    },
+    TeamSilent(TeamFault),
 
     /// Report to the caller that it should try again.
-    #[error("not saved: busy, retry: {why}")]
-    TeamBusy {
-        /// The database, as the call found it.
-        away: Away,
-        /// The reason.
-        why: String,
-    },
+    #[error("not saved: busy, retry: {0}")]
+    TeamBusy(TeamFault),
 
     /// Report to the caller that others can read the write and this machine cannot yet.
     #[error("saved for the team, but this machine cannot keep its copy: {why}")]

@@ -65,11 +65,10 @@ async fn look(service: &SessionService, open: &OpenProject) -> Answer<Option<Tea
     let head = in_time(database.log(config.project).head()).await;
     let fault = head.as_ref().err().cloned();
     // Other reports say the same from now on.
-    open.owner.note_team_look(TeamLook { ended: clock::now(), fault: fault.clone() });
+    open.owner.note_team_look(TeamLook { ended: clock::now(), fault });
     let status = open.owner.team().unwrap_or(status);
     state.answered = status.seen().map(|time| time.0);
-    let error = team_fault(&status, state.waiting, clock::now());
-    state.error = error.or(fault.map(|fault| fault.why));
+    state.error = team_fault(&status, state.waiting, clock::now());
     state.needs_person = status.fault().is_some_and(|fault| fault.away == Away::Barred);
     state.apart = status.is_apart;
     state.head = head.ok().map(|head| head.seq);
