@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anchord_memory::{
@@ -11,6 +11,7 @@ use anchord_memory::{
 
 use crate::clock;
 use crate::limits;
+use crate::private_file;
 use crate::project::{ClosedStore, Marks, add_told, untold};
 use crate::store::{
     BackupError, BackupHeader, BackupWriter, Entry, ReadEntries, Split, StateMachine, Store,
@@ -143,16 +144,8 @@ fn write(
     }
     let name = format!("{}{}-{}", MISSING.0, common.0 + 1, last.0);
     let path = place_for(directory, &name, &missing);
-    let file = if path.exists() {
-        File::open(&path)
-    } else {
-        File::create_new(&path).and_then(|mut file| file.write_all(&missing).map(|()| file))
-    };
-    let synced = file.and_then(|file| {
-        file.sync_all()?;
-        File::open(directory)?.sync_all()
-    });
-    synced.map_err(StoreError::io("write", &path))?;
+    // A crash must not leave half of them, which would be counted as all.
+    private_file::replace(&path, &missing).map_err(StoreError::io("write", &path))?;
     Ok(Some(path))
 }
 
@@ -212,6 +205,8 @@ fn unwritten(path: &Path, error: BackupError) -> StoreError {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use anchord_memory::{Copied, CopyMark, HeldKey, NewNote, Provenance, Timestamp, plan_notes};
     use anchord_team::Secret;
     use uuid::Uuid;
@@ -257,7 +252,8 @@ mod tests {
             let text = set_aside(vec![save.clone(), noted.clone()]).unwrap();
             assert!(text.contains("Noted.") && !text.contains("Saved."), "{text}");
         }
-        assert_eq!(missing_in(scratch.path()).unwrap().len(), 1);
+        let [file] = &missing_in(scratch.path()).unwrap()[..] else { panic!("not one file") };
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         set_aside(vec![save, entry(2, "Another.")]).unwrap();
         assert_eq!(missing_in(scratch.path()).unwrap().len(), 2, "the same numbers");
     }
