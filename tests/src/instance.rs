@@ -186,13 +186,6 @@ impl Instance {
         count
     }
 
-    /// Returns the acknowledged entries of this operation, in order.
-    pub fn entries(&self, operation: &str) -> Vec<Value> {
-        let mut entries = Vec::new();
-        self.each_entry(operation, |entry| entries.push(entry.clone()));
-        entries
-    }
-
     fn each_entry(&self, operation: &str, mut each: impl FnMut(&Value)) {
         walk(&self.home(), &mut |path| {
             let in_journal = path.parent().is_some_and(|folder| folder.ends_with("journal"));
