@@ -16,6 +16,7 @@ use super::super::{
 use crate::store::fakes::{MemJournal, MemTeam, Network};
 use crate::store::{Call, Opened, StateMachine, StoreError};
 use crate::{clock, limits};
+
 mod silent;
 
 /// One machine: its journal, and its way to the team's.
@@ -76,12 +77,8 @@ impl Machine {
     }
 
     async fn stage(&self, name: &'static str, summary: &'static str) -> Saved {
-        let decide: WriteCommand<Memory, String> = Arc::new(move |memory, now| {
-            let part = notes([summary]);
-            let plan = plan_checkpoint(memory, &by(name, now), part)?;
-            Ok(Transition { changes: plan.changes, outcome: "staged".to_owned() })
-        });
-        self.owner.write(Some(session(name)), None, Operation::staying("checkpoint"), decide).await
+        let operation = Operation::staying("checkpoint");
+        self.owner.write(Some(session(name)), None, operation, staging(name, summary)).await
     }
 
     /// Writes a note that stays on this machine, and returns its id.
@@ -120,6 +117,13 @@ fn by(name: &str, time: Timestamp) -> Provenance {
 fn notes<const N: usize>(contents: [&str; N]) -> Staged {
     let note = |content: &str| NewNote { content: content.to_owned(), ..NewNote::default() };
     Staged { notes: contents.into_iter().map(note).collect(), ..Staged::default() }
+}
+
+fn staging(name: &'static str, summary: &'static str) -> WriteCommand<Memory, String> {
+    Arc::new(move |memory, now| {
+        let plan = plan_checkpoint(memory, &by(name, now), notes([summary]))?;
+        Ok(Transition { changes: plan.changes, outcome: "staged".to_owned() })
+    })
 }
 
 fn saving(name: &'static str, content: &'static str) -> WriteCommand<Memory, String> {
@@ -166,12 +170,9 @@ async fn machines_that_save_at_once_end_equal_and_lose_nothing() {
             let owner = owner.clone();
             let decide: WriteCommand<Memory, String> = Arc::new(move |memory, now| {
                 let content = format!("{name} learned {number}.");
-                let plan = plan_save(
-                    memory,
-                    &by(name, now),
-                    Save { session_summary: "Worked.", part: notes([&content]), ..Save::default() },
-                );
-                let plan = plan?;
+                let part = notes([&content]);
+                let save = Save { session_summary: "Worked.", part, ..Save::default() };
+                let plan = plan_save(memory, &by(name, now), save)?;
                 Ok(Transition { changes: plan.changes, outcome: String::new() })
             });
             async move {
@@ -399,8 +400,7 @@ async fn a_decision_on_a_version_that_another_machine_replaced_is_made_again() {
             let update = Update { content: Some(content.to_owned()), ..Update::default() };
             let reader = Reader::session(session("b"));
             let version = Some(Version::FIRST);
-            let plan = plan_update(memory, &reader, id, &update, version, &by("b", now));
-            let plan = plan?;
+            let plan = plan_update(memory, &reader, id, &update, version, &by("b", now))?;
             Ok(Transition { changes: plan.changes, outcome: "updated".to_owned() })
         })
     };

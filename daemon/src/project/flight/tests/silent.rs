@@ -2,15 +2,6 @@
 
 use super::*;
 
-async fn stage(machine: &Machine, name: &'static str, summary: &'static str) -> Saved {
-    let decide: WriteCommand<Memory, String> = Arc::new(move |memory, now| {
-        let plan = plan_checkpoint(memory, &by(name, now), notes([summary]))?;
-        Ok(Transition { changes: plan.changes, outcome: "staged".to_owned() })
-    });
-    let operation = Operation::passing("use");
-    machine.owner.write(Some(session(name)), None, operation, decide).await
-}
-
 #[tokio::test]
 async fn what_is_brought_back_passes_a_note_of_its_session_that_waits() {
     let one = Machine::first().await;
@@ -25,12 +16,16 @@ async fn what_is_brought_back_passes_a_note_of_its_session_that_waits() {
     while !one.owner.waits_for_team(&session("a")) {
         tokio::task::yield_now().await;
     }
-    stage(&one, "a", "Half done.").await.unwrap();
+    let bring_back = |summary| {
+        let operation = Operation::passing("use");
+        one.owner.write(Some(session("a")), None, operation, staging("a", summary))
+    };
+    bring_back("The lock is fair.").await.unwrap();
     assert!(!one.owner.waits_for_team(&session("b")));
     // Another note keeps its place.
     let mut later = Box::pin(one.note_alone("a", "Only for a."));
     assert!((&mut later).now_or_never().is_none());
-    stage(&one, "a", "Nearly done.").await.unwrap();
+    bring_back("The queue is fair.").await.unwrap();
     assert!((&mut later).now_or_never().is_none());
 
     one.team.set(Network::Up);
