@@ -138,28 +138,39 @@ pub enum WriteError {
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
     name: &'static str,
-    stays: bool,
-    passed: bool,
-    passes: bool,
+    order: Order,
+}
+
+/// The place of a write among its session's others, and among a team's commits.
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    /// It needs a team's newest commit.
+    Newest,
+    /// It mostly stays on this machine, in its session's order.
+    Staying,
+    /// It stays on this machine, and passes its session's earlier writes that wait.
+    Passing,
+    /// It needs a team's newest commit, and its session's later writes pass it.
+    Passed,
 }
 
 impl Operation {
     /// Names a write that mostly stays on this machine. In a team, it never waits to learn whether
     /// others have written.
     pub const fn staying(name: &'static str) -> Self {
-        Self { name, stays: true, passed: false, passes: false }
+        Self { name, order: Order::Staying }
     }
 
     /// Names a write that brings back a record that was read. As long as it stays on this machine,
     /// it does not wait for the session's earlier ones that wait for a team.
     pub const fn passing(name: &'static str) -> Self {
-        Self { name, stays: true, passed: false, passes: true }
+        Self { name, order: Order::Passing }
     }
 
     /// Names the fold of what was held. The session's later writes that stay on this machine do not
     /// wait for it, since it reads and changes nothing else of the session's.
     pub const fn releasing(name: &'static str) -> Self {
-        Self { name, stays: false, passed: true, passes: false }
+        Self { name, order: Order::Passed }
     }
 
     /// Returns the name.
@@ -169,24 +180,24 @@ impl Operation {
 
     /// Returns whether a refusal, or that nothing changes, must be of a team's newest commit.
     const fn needs_newest(self) -> bool {
-        !self.stays
+        matches!(self.order, Order::Newest | Order::Passed)
     }
 
     /// Returns whether the session's later writes do not wait for it.
     pub(super) const fn is_passed(self) -> bool {
-        self.passed
+        matches!(self.order, Order::Passed)
     }
 
     /// Returns whether it does not wait for the session's earlier writes that wait for a team.
     pub(super) const fn passes(self) -> bool {
-        self.passes
+        matches!(self.order, Order::Passing)
     }
 }
 
 /// A name alone is that of a write which needs a team's newest commit.
 impl From<&'static str> for Operation {
     fn from(name: &'static str) -> Self {
-        Self { name, stays: false, passed: false, passes: false }
+        Self { name, order: Order::Newest }
     }
 }
 
