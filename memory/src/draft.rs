@@ -241,7 +241,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Leaves a record unchanged that has everything of an item, and counts the item as merged.
+    /// Leaves the text of a record that has everything of an item, and counts the item as merged.
     pub(crate) fn meet(&mut self, id: RecordId, origin: &Provenance) {
         self.set_state(id, RecordState::Active, origin);
         self.merged += 1;

@@ -254,8 +254,7 @@ async fn team_summary(service: &SessionService, open: &OpenProject) -> Option<Te
     let waiting = memory.held().count();
     let fault = team_fault(&status, waiting, clock::now());
     let (name, error) = match run_blocking(move || team::read(&directory)).await {
-        Ok(Some(config)) => (config.name, fault),
-        Ok(None) => (String::new(), fault),
+        Ok(config) => (config.map(|config| config.name).unwrap_or_default(), fault),
         Err(error) => (String::new(), Some(error.to_string())),
     };
     Some(TeamSummary { name, waiting, answered: status.seen().map(|time| time.0), error })

@@ -103,10 +103,7 @@ pub(super) fn compare(
 /// of most commits.
 fn is_same(copy: &Entry<Change>, arrived: &Arrived<Change>) -> bool {
     let theirs = &arrived.entry;
-    let mark = copy.changes.iter().find_map(|change| match change {
-        Change::Copied(copied) => Some(&copied.mark),
-        _ => None,
-    });
+    let mark = copy.changes.iter().find_map(Change::copied).map(|copied| &copied.mark);
     if let Some(mark) = mark.filter(|mark| mark.epoch == arrived.mark.epoch) {
         return mark.digest == arrived.mark.digest;
     }

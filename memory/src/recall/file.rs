@@ -123,9 +123,8 @@ impl<'a> FileParts<'a> {
     }
 
     fn text_nearness(&self, text: &str) -> Option<Nearness> {
-        if self.directory.is_empty() && names_bare(text, self.file)
-            || !self.directory.is_empty() && names_path(text, self.file)
-        {
+        let names_it = if self.directory.is_empty() { names_bare } else { names_path };
+        if names_it(text, self.file) {
             return Some(Nearness::File);
         }
         let tail = self.tail();
