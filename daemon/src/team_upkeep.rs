@@ -154,8 +154,9 @@ async fn hear(
     };
     // Something may have come while nobody listened.
     follow(None);
-    if let Err(error) = refresh_members(projects, database, key).await {
-        tracing::debug!(%error, "the members' names are not refreshed");
+    match database.projects().await {
+        Ok(found) => rename_members(Arc::clone(projects), found, key.to_owned()).await,
+        Err(error) => tracing::debug!(%error, "the members' names are not refreshed"),
     }
     loop {
         let notice = listener.next().await?;
@@ -163,20 +164,10 @@ async fn hear(
     }
 }
 
-/// Takes over the names that a database has for this machine's members now.
-async fn refresh_members(
-    projects: &Arc<ProjectService>,
-    database: &Database,
-    key: &str,
-) -> Result<(), anchord_team::Error> {
-    let found = database.projects().await?;
-    rename_members(Arc::clone(projects), found, key.to_owned()).await;
-    Ok(())
-}
-
-/// Gives this machine's members these names. A memory reads its member's name when it is opened, so
-/// each one that has another name is opened again. Continues when the caller is cancelled, as a
-/// listener may be. Half-way it would leave a memory closed.
+/// Gives this machine's members the names that the database of this key has for them. A memory
+/// reads its member's name when it is opened, so each one that has another name is opened again.
+/// Continues when the caller is cancelled, as a listener may be. Half-way it would leave a memory
+/// closed.
 async fn rename_members(projects: Arc<ProjectService>, found: Vec<ProjectInfo>, key: String) {
     join_or_resume_panic(tokio::spawn(async move {
         let registry = projects.registry.snapshot();
@@ -185,10 +176,12 @@ async fn rename_members(projects: Arc<ProjectService>, found: Vec<ProjectInfo>, 
             let from = directory.clone();
             // Where the file cannot be read, the writer's own status says so.
             let Ok(Some(config)) = run_blocking(move || team::read(&from)).await else { continue };
-            let (project, earlier) = (config.project, config.member.as_deref());
-            let is_renamed = |it: &&ProjectInfo| it.id == project && Some(&*it.member) != earlier;
-            let renamed = found.iter().find(is_renamed).filter(|_| config.database() == key);
-            let Some(name) = renamed.map(|it| it.member.clone()) else { continue };
+            let project = config.project;
+            let named = found.iter().find(|it| it.id == project && config.database() == key);
+            let Some(name) = named.map(|it| it.member.clone()) else { continue };
+            if config.member.as_ref() == Some(&name) {
+                continue;
+            }
             // Joining and leaving write the file with the store closed, too.
             let rename = move |_: &ClosedStore| team::rename_member(&directory, project, &name);
             if let Err(error) = projects.open.close_and(id, rename).await {
@@ -204,15 +197,12 @@ async fn rename_members(projects: Arc<ProjectService>, found: Vec<ProjectInfo>, 
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use anchord_team::{Role, Secret};
+    use anchord_team::Role;
     use futures::FutureExt as _;
     use serde_json::json;
-    use uuid::Uuid;
 
     use super::*;
-    use crate::testing::{World, poll};
+    use crate::testing::{World, poll, team_config};
 
     #[tokio::test]
     async fn a_renaming_continues_when_its_listener_is_aborted() {
@@ -221,15 +211,7 @@ mod tests {
         let projects = &world.daemon.projects;
         let id = projects.registry.snapshot().projects().next().unwrap().id;
         let directory = projects.open.directory(id);
-        let config = TeamConfig {
-            project: Uuid::from_u128(7),
-            name: "api".to_owned(),
-            member: None,
-            renumbered: None,
-            lost: BTreeMap::new(),
-            url: "postgres://ada@127.0.0.1:1/anchord".to_owned(),
-            secret: Secret::None,
-        };
+        let config = team_config();
         team::write(&directory, &config).unwrap();
         let (key, project) = (config.database(), config.project);
         let (name, member) = (config.name, "Ada L.".to_owned());

@@ -1,6 +1,7 @@
 //! A daemon inside the test's process: a real instance with real stores in a temporary directory.
 //! Shims talk to it through an in-memory pipe.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use anchord_proto::hello::{Answer, Hello, Resume, Role, Welcome};
 use anchord_proto::hook::HookReply;
 use anchord_proto::host;
 use anchord_proto::instance::InstanceDir;
+use anchord_team::Secret;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use uuid::Uuid;
@@ -25,7 +27,7 @@ use crate::registry_store::RegistryStore;
 use crate::run::{Daemon, Parts};
 use crate::sessions::Joining;
 use crate::store::{FileStores, Stores};
-use crate::team::TeamLinks;
+use crate::team::{TeamConfig, TeamLinks};
 use crate::{sessions, socket};
 
 /// A deadline that ends a test which waits in vain. Nothing here takes so long.
@@ -380,6 +382,19 @@ async fn answer(reader: &mut BufReader<ReadHalf<DuplexStream>>) -> Answer {
     let mut line = String::new();
     tokio::time::timeout(DEADLINE, reader.read_line(&mut line)).await.unwrap().unwrap();
     serde_json::from_str(&line).unwrap()
+}
+
+/// Returns the file of a memory that a team shares. Nothing answers at its database's address.
+pub(crate) fn team_config() -> TeamConfig {
+    TeamConfig {
+        project: Uuid::from_u128(7),
+        name: "api".to_owned(),
+        member: None,
+        renumbered: None,
+        lost: BTreeMap::new(),
+        url: "postgres://ada@127.0.0.1:1/anchord".to_owned(),
+        secret: Secret::None,
+    }
 }
 
 /// Returns the files beneath a directory that contain a value.

@@ -91,13 +91,14 @@ fn said(record: &Record) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use anchord_memory::{NewNote, Provenance, SessionId, Timestamp, plan_notes};
 
     use super::*;
     use crate::store::backup_line;
 
-    fn noted(revision: u64, content: &str) -> Entry<Change> {
+    /// Returns the commit of a note.
+    pub(in crate::team_copy) fn noted(revision: u64, content: &str) -> Entry<Change> {
         let session = SessionId::new("one");
         let by = Provenance::new(session.clone(), "agent".into(), Timestamp(1));
         let note = NewNote { content: content.to_owned(), ..NewNote::default() };
@@ -114,6 +115,16 @@ mod tests {
         }
     }
 
+    /// Returns a function that reads these entries, whichever are asked for.
+    pub(in crate::team_copy) fn reading(journal: Vec<Entry<Change>>) -> ReadEntries<Memory> {
+        Box::new(move |_: Seq, visit: &mut dyn FnMut(&Entry<Change>) -> bool| {
+            for entry in &journal {
+                visit(entry);
+            }
+            Ok(())
+        })
+    }
+
     #[test]
     fn a_commit_that_was_made_again_after_the_loss_is_counted_as_such() {
         let scratch = tempfile::tempdir().unwrap();
@@ -125,15 +136,8 @@ mod tests {
         }
         text.extend_from_slice(b"edited by hand\n");
         std::fs::write(&path, text).unwrap();
-        let journal = [noted(2, "earlier"), noted(3, "again"), noted(4, "another")];
-        let read = move |_: Seq, visit: &mut dyn FnMut(&Entry<Change>) -> bool| {
-            for entry in &journal {
-                visit(entry);
-            }
-            Ok(())
-        };
-        let reading: ReadEntries<Memory> = Box::new(read);
-        let counted = count_missing(vec![path.clone()], &reading).unwrap();
+        let journal = vec![noted(2, "earlier"), noted(3, "again"), noted(4, "another")];
+        let counted = count_missing(vec![path.clone()], &reading(journal)).unwrap();
         assert_eq!(counted, [Missing { path, commits: 5, again: 1 }]);
     }
 }

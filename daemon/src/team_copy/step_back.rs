@@ -208,69 +208,38 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use anchord_memory::{Copied, CopyMark, HeldKey, NewNote, Provenance, Timestamp, plan_notes};
-    use anchord_team::Secret;
-    use uuid::Uuid;
 
     use super::*;
+    use crate::team_copy::missing::tests::{noted, reading};
+    use crate::testing::team_config;
 
     #[test]
     fn a_save_that_is_made_again_is_not_set_aside() {
         let scratch = tempfile::tempdir().unwrap();
-        let by = Provenance::new(SessionId::new("one"), "agent".into(), Timestamp(1));
-        let entry = |seq: u64, content: &str| {
-            let note = NewNote { content: content.to_owned(), ..NewNote::default() };
-            let plan = plan_notes(&Memory::default(), &by, vec![Ok(note)]).unwrap();
-            Entry {
-                seq: Seq(seq),
-                revision: Some(Revision(seq)),
-                time: Timestamp(1),
-                session: Some(SessionId::new("one")),
-                call: None,
-                operation: "save".into(),
-                changes: plan.changes,
-                reply: None,
-            }
-        };
-        let mut save = entry(1, "Saved.");
+        let mut save = noted(1, "Saved.");
         save.changes.push(Change::Release(HeldKey { instance: "shim".into(), number: 1 }));
         let set_aside = |journal: Vec<Entry<Change>>| {
-            let read = move |_: Seq, visit: &mut dyn FnMut(&Entry<Change>) -> bool| {
-                for entry in &journal {
-                    visit(entry);
-                }
-                Ok(())
-            };
-            let reading: ReadEntries<Memory> = Box::new(read);
             let (directory, copy) = (scratch.path(), scratch.path().join("copy"));
-            let file = write(&reading, Revision(0), directory, &copy, &mut BTreeMap::new());
+            let journal = reading(journal);
+            let file = write(&journal, Revision(0), directory, &copy, &mut BTreeMap::new());
             file.unwrap().map(|file| std::fs::read_to_string(file).unwrap())
         };
         assert_eq!(set_aside(vec![save.clone()]), None);
         // A crash before the end repeats it.
-        let noted = entry(2, "Noted.");
         for _ in 0..2 {
-            let text = set_aside(vec![save.clone(), noted.clone()]).unwrap();
+            let text = set_aside(vec![save.clone(), noted(2, "Noted.")]).unwrap();
             assert!(text.contains("Noted.") && !text.contains("Saved."), "{text}");
         }
         let [file] = &missing_in(scratch.path()).unwrap()[..] else { panic!("not one file") };
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-        set_aside(vec![save, entry(2, "Another.")]).unwrap();
+        set_aside(vec![save, noted(2, "Another.")]).unwrap();
         assert_eq!(missing_in(scratch.path()).unwrap().len(), 2, "the same numbers");
     }
 
     #[test]
     fn what_a_session_is_told_is_bounded_and_not_repeated() {
         let directory = tempfile::tempdir().unwrap();
-        let config = TeamConfig {
-            project: Uuid::from_u128(7),
-            name: "api".to_owned(),
-            member: None,
-            renumbered: None,
-            lost: BTreeMap::new(),
-            url: "postgres://ada@db.example/anchord".to_owned(),
-            secret: Secret::None,
-        };
-        team::write(directory.path(), &config).unwrap();
+        team::write(directory.path(), &team_config()).unwrap();
         let told_after = |text: &str| {
             let texts = [(SessionId::new("one"), text.to_owned())];
             renumber(directory.path(), &Marks::new(), texts.into_iter()).unwrap();
@@ -295,16 +264,8 @@ mod tests {
         let mark = CopyMark { digest: "a".into(), epoch: 0 };
         let entry = |member: Option<&str>| {
             let copied = Copied { mark: mark.clone(), member: member.map(Into::into) };
-            Entry {
-                seq: Seq(1),
-                revision: Some(Revision(1)),
-                time: Timestamp(1),
-                session: Some(session.clone()),
-                call: None,
-                operation: "note".into(),
-                changes: changes.iter().cloned().chain([Change::Copied(copied)]).collect(),
-                reply: None,
-            }
+            let changes = changes.iter().cloned().chain([Change::Copied(copied)]).collect();
+            Entry { changes, ..noted(1, "One of them.") }
         };
         let said = Some((session.clone(), "note: n1 The port is 1. (and 1 more)".to_owned()));
         assert_eq!(of_session(&entry(None)), said);
