@@ -177,6 +177,8 @@ async fn serve(
     // No new clients from here on. A client that cannot connect starts the next daemon, which waits
     // for our lock.
     drop(listener);
+    // Nobody waits for a copy to be compared: the next daemon begins that again.
+    projects.open.stop_comparing();
     activation::notify_stopping();
     drain(&connections, jobs).await;
     stage_silent(&hooks, Duration::ZERO).await;

@@ -12,24 +12,26 @@ mod missing;
 mod purge;
 mod step_back;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anchord_memory::Revision;
+use anchord_memory::{Memory, Revision};
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 pub(crate) use missing::{Missing, count_missing};
 pub(crate) use purge::{may_purge, purge};
 pub(crate) use step_back::{missing_in, take_missing};
 
-use compare::{TeamReader, compare};
+use compare::{Compared, TeamReader, compare};
 
+use crate::blocking::run_blocking;
 use crate::clock;
 use crate::limits::{TEAM_ANSWER_MAX, TEAM_POLL};
 use crate::project::{ClosedStore, ProjectService};
 use crate::projects::ProjectId;
 use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey, asked_in};
-use crate::store::Opened;
+use crate::store::{Opened, StateMachine as _, Store};
 use crate::team::{self, CommitJournal};
 
 /// A project in a team, and where it is.
@@ -38,6 +40,8 @@ struct Shared {
     journal: CommitJournal,
     directory: PathBuf,
     runtime: Handle,
+    /// Is cancelled when the daemon stops.
+    stopping: CancellationToken,
 }
 
 impl Shared {
@@ -46,7 +50,8 @@ impl Shared {
         let config = team::read(&directory)?;
         let config = config.ok_or_else(no_file)?;
         let journal = projects.open.teams().journal(&config).map_err(PurgeError::Team)?;
-        Ok(Self { journal, directory, runtime: Handle::current() })
+        let stopping = projects.open.stopping();
+        Ok(Self { journal, directory, runtime: Handle::current(), stopping })
     }
 }
 
@@ -55,24 +60,43 @@ impl Shared {
 /// # Errors
 /// Fails if the database cannot be read as a whole now, or the store fails. A later call continues.
 pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<(), String> {
-    let agreed = async {
-        let shared = Shared::of(projects, id)?;
-        let directories = asked_in(projects, id);
-        let wanted = PurgeScope::default();
-        let closed =
-            move |closed: &ClosedStore| agree_closed(closed, &shared, &directories, wanted);
-        let agreed = projects.open.close_and(id, closed).await;
-        if let Ok(Some((surveyed, _))) = &agreed {
-            forget_retrievals(projects, id, surveyed).await?;
-        }
-        if agreed.is_ok() {
-            projects.open_known(id).await?;
-        }
-        agreed.map(drop)
+    let agreed = match Shared::of(projects, id) {
+        Ok(shared) => agree_with(projects, id, TeamReader::new(&shared)).await,
+        Err(error) => Err(error),
     };
-    let agreed = agreed.await;
     projects.open.note_agreement(id, agreed.is_ok());
     agreed.map_err(worded)
+}
+
+/// Compares the copy while it is open, since that may take long, and closes it to change it.
+async fn agree_with(
+    projects: &ProjectService,
+    id: ProjectId,
+    theirs: TeamReader,
+) -> Result<(), PurgeError> {
+    let Some(open) = projects.open_known(id).await? else { return Ok(()) };
+    let asked = open.owner.ask(|store, state| (store.reading(), state.team_point()));
+    let (reading, place) = asked.await.map_err(|error| failed(&error.to_string()))?;
+    let compared = run_blocking(move || compare(&reading, theirs)).await?;
+    drop(open);
+    let (directory, directories) = (projects.open.directory(id), asked_in(projects, id));
+    let closed = move |closed: &ClosedStore| -> Result<Option<Purged>, PurgeError> {
+        let opened = closed.open()?;
+        if opened.state.team_point() != place {
+            // Somebody else has changed the copy meanwhile. The next look says whether it differs.
+            opened.store.close();
+            return Ok(None);
+        }
+        follow(closed, opened, compared, &directory, &directories, PurgeScope::default())
+    };
+    let agreed = projects.open.close_and(id, closed).await;
+    if let Ok(Some((surveyed, _))) = &agreed {
+        forget_retrievals(projects, id, surveyed).await?;
+    }
+    if agreed.is_ok() {
+        projects.open_known(id).await?;
+    }
+    agreed.map(drop)
 }
 
 /// Waits until a project has every commit that the team's journal has now.
@@ -145,6 +169,9 @@ async fn forget_retrievals(
     Ok(())
 }
 
+/// A purge of a copy, and what it changed in other files.
+type Purged = (Survey, RedactionReport);
+
 /// Brings the copy in a closed store into agreement. Also purges `wanted` from it. Returns what was
 /// purged, if anything was.
 fn agree_closed(
@@ -152,29 +179,41 @@ fn agree_closed(
     shared: &Shared,
     directories: &[PathBuf],
     wanted: PurgeScope,
-) -> Result<Option<(Survey, RedactionReport)>, PurgeError> {
-    loop {
-        let Opened { store, state, .. } = closed.open()?;
-        let compared = match compare(&store.reading(), TeamReader::new(shared)) {
-            Ok(compared) => compared,
-            Err(error) => {
-                store.close();
-                return Err(error);
-            }
-        };
-        let (common, last) = (compared.common, state.revision());
-        if common == last {
-            return purge::follow(store, &state, compared, directories, wanted);
+) -> Result<Option<Purged>, PurgeError> {
+    let opened = closed.open()?;
+    match compare(&opened.store.reading(), TeamReader::new(shared)) {
+        Ok(compared) => follow(closed, opened, compared, &shared.directory, directories, wanted),
+        Err(error) => {
+            opened.store.close();
+            Err(error)
         }
-        let file = step_back::step_back(closed, store, common, &shared.directory)?;
-        tracing::warn!(
-            first = common.0 + 1,
-            last = last.0,
-            file = ?file,
-            "the team's database has lost commits, and this machine's copy follows it"
-        );
-        // A purge may have come as well.
     }
+}
+
+/// Changes the copy in a store just opened as the team's journal differs from it.
+fn follow(
+    closed: &ClosedStore,
+    opened: Opened<Memory, Box<dyn Store<Memory>>>,
+    compared: Compared,
+    directory: &Path,
+    directories: &[PathBuf],
+    wanted: PurgeScope,
+) -> Result<Option<Purged>, PurgeError> {
+    let Opened { store, state, .. } = opened;
+    let (common, last) = (compared.common, state.revision());
+    if common == last {
+        return purge::follow(store, &state, compared, directories, wanted);
+    }
+    let file = step_back::step_back(closed, store, common, directory)?;
+    tracing::warn!(
+        first = common.0 + 1,
+        last = last.0,
+        file = ?file,
+        "the team's database has lost commits, and this machine's copy follows it"
+    );
+    // A purge may have come as well. What was compared holds for the rest of the copy.
+    let Opened { store, state, .. } = closed.open()?;
+    purge::follow(store, &state, compared, directories, wanted)
 }
 
 fn no_file() -> PurgeError {

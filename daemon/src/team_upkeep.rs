@@ -109,6 +109,8 @@ async fn open_all(projects: Arc<ProjectService>) {
 async fn agree(projects: Arc<ProjectService>, id: ProjectId) {
     if let Err(error) = team_copy::agree(&projects, id).await {
         tracing::warn!(project = %id, error, "a copy of a team's journal still differs from it");
+        // The memory may be open and differ still. No pass begins again meanwhile.
+        tokio::time::sleep(limits::TEAM_AGREE_AGAIN_AFTER).await;
     }
 }
 

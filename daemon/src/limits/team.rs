@@ -62,9 +62,13 @@ pub const TEAM_PURGE_TRIES_MAX: u32 = 20;
 /// A hook that opens it first has [`HOOK_OPEN_TIME_MAX`](super::HOOK_OPEN_TIME_MAX) for both.
 pub const TEAM_FIRST_LOOK_MAX: Duration = Duration::from_millis(300);
 
-/// Time that a read of a memory just opened waits until the copy begins to lose what was purged
-/// elsewhere. Then it waits for the end of that, since the memory is closed meanwhile.
+/// Time that a read of a memory just opened waits until the copy has lost what was purged
+/// elsewhere. If the copy is being changed by then, it waits for the end of that.
 pub const TEAM_AGREE_WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// Time between a failed attempt to bring a copy into agreement and the next one. Each reads the
+/// team's journal as a whole.
+pub const TEAM_AGREE_AGAIN_AFTER: Duration = Duration::from_secs(10);
 
 /// Time after a failed attempt to bring a copy into agreement in which no read waits for another
 /// one to begin. It would most likely fail as well.

@@ -25,6 +25,7 @@ use anchord_memory::{
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 use access_counts::AccessCounts;
 pub(crate) use budget::{
@@ -216,6 +217,8 @@ pub(crate) struct OpenProjects {
     retrievals: RetrievalLog,
     slots: Mutex<HashMap<ProjectId, Arc<Slot>>>,
     closed: Arc<AtomicBool>,
+    /// Is cancelled when the daemon stops.
+    stopping: CancellationToken,
 }
 
 /// One project's slot. Its gate lets one caller open or close the project while the others wait.
@@ -238,7 +241,9 @@ impl OpenProjects {
     /// Returns the projects of these stores. Must be called within a runtime.
     pub(crate) fn new(stores: Arc<dyn Stores<Memory>>, teams: Arc<TeamLinks>) -> Self {
         let retrievals = RetrievalLog::start();
-        Self { stores, teams, retrievals, slots: Mutex::default(), closed: Arc::default() }
+        let (slots, closed) = (Mutex::default(), Arc::default());
+        let stopping = CancellationToken::new();
+        Self { stores, teams, retrievals, slots, closed, stopping }
     }
 
     /// Returns the way to teams' databases.
@@ -399,8 +404,20 @@ impl OpenProjects {
         idle.len()
     }
 
+    /// Ends comparisons of copies with teams' journals. They may take long, and decide nothing
+    /// before their end.
+    pub(crate) fn stop_comparing(&self) {
+        self.stopping.cancel();
+    }
+
+    /// Returns a token that is cancelled when such a comparison is to end.
+    pub(crate) fn stopping(&self) -> CancellationToken {
+        self.stopping.clone()
+    }
+
     /// Closes all projects for good, those that are being opened included.
     pub(crate) async fn close_all(&self) {
+        self.stop_comparing();
         self.closed.store(true, Ordering::SeqCst);
         for project in self.all() {
             self.close_and(project.id, |_| ()).await;

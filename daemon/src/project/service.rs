@@ -45,8 +45,9 @@ impl ProjectService {
     }
 
     /// Opens a memory that exists, for a read. In a team, waits for the first look at the database.
-    /// If this finds a purge, waits a moment until this machine's copy begins to follow it, and
-    /// then for the end of that. After an attempt that failed, does not wait for the next one.
+    /// If this finds a purge, waits a moment for this machine's copy to follow it. The memory is
+    /// open while the two are compared, so a read waits for a long comparison no longer than that.
+    /// After an attempt that failed, does not wait for the next one.
     pub(crate) async fn open_to_read(
         &self,
         id: ProjectId,

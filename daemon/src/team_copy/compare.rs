@@ -1,20 +1,26 @@
 //! Compares a copy with the team's journal, commit by commit.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use anchord_memory::{Change, CopyMark, Memory, RecordId, Revision, Seq, Version, shared_part};
 use anchord_team::FIRST_DIGEST;
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
-use super::Shared;
+use super::{Shared, failed};
 use crate::purging::PurgeError;
 use crate::store::{Arrived, Entry, ReadEntries, TeamJournal, TeamPoint};
-use crate::team::CommitJournal;
 
-/// Reads a team's journal from its beginning, some entries at a time. Blocks its thread.
+/// The reason for which a reading ends before its end.
+pub(super) const STOPPING: &str = "this daemon is shutting down; try again in a moment";
+
+/// Reads a team's journal from its beginning, some entries at a time. Blocks its thread, but not
+/// once the daemon stops.
 pub(super) struct TeamReader {
-    journal: CommitJournal,
+    journal: Arc<dyn TeamJournal<Change>>,
     runtime: Handle,
+    stopping: CancellationToken,
     /// The place up to which entries were returned.
     pub(super) point: TeamPoint,
     buffer: VecDeque<Arrived<Change>>,
@@ -22,10 +28,20 @@ pub(super) struct TeamReader {
 
 impl TeamReader {
     pub(super) fn new(shared: &Shared) -> Self {
+        let Shared { journal, runtime, stopping, .. } = shared.clone();
+        Self::of(Arc::new(journal), runtime, stopping)
+    }
+
+    pub(super) fn of(
+        journal: Arc<dyn TeamJournal<Change>>,
+        runtime: Handle,
+        stopping: CancellationToken,
+    ) -> Self {
         let first = CopyMark { digest: FIRST_DIGEST.into(), epoch: 0 };
         Self {
-            journal: shared.journal.clone(),
-            runtime: shared.runtime.clone(),
+            journal,
+            runtime,
+            stopping,
             point: TeamPoint { revision: Revision(0), mark: Some(first) },
             buffer: VecDeque::new(),
         }
@@ -35,8 +51,14 @@ impl TeamReader {
     pub(super) fn next(&mut self) -> Result<Option<Arrived<Change>>, PurgeError> {
         if self.buffer.is_empty() {
             let entries = self.journal.entries(self.point.clone());
-            let read = self.runtime.block_on(entries);
-            self.buffer = read.map_err(|error| PurgeError::Team(error.to_string()))?.into();
+            let read = self.runtime.block_on(async {
+                tokio::select! {
+                    biased;
+                    () = self.stopping.cancelled() => Err(failed(STOPPING)),
+                    read = entries => read.map_err(|error| failed(&error.to_string())),
+                }
+            });
+            self.buffer = read?.into();
         }
         let Some(next) = self.buffer.pop_front() else { return Ok(None) };
         let is_first = self.point.revision == Revision(0);
