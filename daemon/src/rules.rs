@@ -58,6 +58,8 @@ pub(crate) struct Checked {
     pub(crate) approval: Option<String>,
     /// Whether there is any rule to check against.
     pub(crate) has_rules: bool,
+    /// Whether a hook checks and logs the action by itself if it does not get this answer.
+    pub(crate) has_copy: bool,
 }
 
 impl Checked {
@@ -140,8 +142,9 @@ impl RuleService {
         if all.is_empty() && file.error.is_none() {
             return Checked::default();
         }
+        let has_copy = located.is_some() && all.iter().any(|rule| rule.fail_closed);
         let verdict = decide(all, &file, asked, now);
-        let mut checked = Checked { verdict, has_rules: true, ..Checked::default() };
+        let mut checked = Checked { verdict, has_rules: true, has_copy, ..Checked::default() };
         if checked.verdict.effect == Effect::Ask {
             let at = located.map(|located| located.root.display().to_string());
             let key = approvals::key(at.as_deref().unwrap_or_default(), asked);
@@ -218,6 +221,9 @@ fn unreadable(place: &str, error: String) -> Verdict {
     Verdict { effect: Effect::Ask, deciding: vec![decided], unparsed: None }
 }
 
+/// The result in the log of an action that was not checked in time.
+const NOT_CHECKED: &str = "no check";
+
 /// The commands of anchord by which a person weakens rules, approves an action, or ends the checks.
 const OF_PERSONS: [&str; 15] = [
     "anchord approve",
@@ -286,6 +292,19 @@ pub(crate) fn logged(asked: &IntendedAction, checked: &Checked) -> Retrieval {
     shorten(&mut asked);
     let ids = rules.into_iter().map(str::to_owned).collect();
     Retrieval { tool: RULE_CHECK.to_owned(), asked, ids, ..Retrieval::default() }
+}
+
+/// Returns the log's line for an action whose check came too late for its hook. The rules are those
+/// that would have decided.
+pub(crate) fn logged_late(mut line: Retrieval) -> Retrieval {
+    if let Some(fields) = line.asked.as_object_mut() {
+        let result = fields.get("result").and_then(Value::as_str).unwrap_or("answer");
+        let late = format!("{result} came too late");
+        fields.insert("result".to_owned(), NOT_CHECKED.into());
+        fields.insert("checked".to_owned(), late.into());
+    }
+    shorten(&mut line.asked);
+    line
 }
 
 /// Shortens the texts of a check until the log keeps its fields. A clipped line has no result.

@@ -105,7 +105,15 @@ async fn checked(
     let reason = defuse::defuse(&reason).into_owned();
     let session = Arc::clone(&call.session);
     let (line, took) = (rules::logged(&asked, &checked), started.elapsed());
-    let logged = Box::new(DeliveredCheck { session, line, took });
+    let envelope = call.envelope;
+    let logged = Box::new(DeliveredCheck {
+        session,
+        line,
+        took,
+        event: ((envelope.client, envelope.agent_session.clone()), arrival.digest),
+        is_double: arrival.is_double,
+        has_copy: checked.has_copy,
+    });
     let asks = checked.verdict.effect == Effect::Ask && arrival.asks;
     let stop = (!checked.passes()).then_some(Answer::Stop { asks, reason });
     Ok(Some(Check { stop, logged }))

@@ -33,6 +33,15 @@ pub(crate) struct WaitingText {
     pub(crate) files: Vec<String>,
 }
 
+/// An event of the last seconds.
+#[derive(Debug)]
+struct SeenEvent {
+    digest: u64,
+    at: Instant,
+    /// Whether its check against rules was logged.
+    is_logged: bool,
+}
+
 /// The state of one conversation.
 #[derive(Debug)]
 pub(crate) struct ConversationState {
@@ -65,8 +74,8 @@ pub(crate) struct ConversationState {
     pub(crate) knows_unreadable: bool,
     /// The session of its last event.
     pub(crate) session: Option<Arc<Session>>,
-    /// Events of the last seconds, by digest.
-    seen: VecDeque<(u64, Instant)>,
+    /// Events of the last seconds.
+    seen: VecDeque<SeenEvent>,
     /// The last step back of a copy of a team's journal that its revisions count.
     stepped_back: StepBacksSeen,
     used: Instant,
@@ -226,18 +235,27 @@ impl Conversations {
         );
         self.with(name, |conversation| {
             let now = clock::start();
-            conversation.seen.retain(|(_, at)| now.duration_since(*at) < limits::DOUBLE_WITHIN);
-            let double = conversation.seen.iter().any(|(seen, _)| *seen == digest);
+            let seen = &mut conversation.seen;
+            seen.retain(|it| now.duration_since(it.at) < limits::DOUBLE_WITHIN);
+            let double = seen.iter().any(|it| it.digest == digest);
             if !double {
                 if turns {
-                    conversation.seen.clear();
+                    seen.clear();
                 }
-                conversation.seen.push_back((digest, now));
-                if conversation.seen.len() > limits::EVENTS_SEEN_MAX {
-                    conversation.seen.pop_front();
+                seen.push_back(SeenEvent { digest, at: now, is_logged: false });
+                if seen.len() > limits::EVENTS_SEEN_MAX {
+                    seen.pop_front();
                 }
             }
             double
+        })
+    }
+
+    /// Returns whether no check of this event was logged yet, and records that one is now.
+    pub(crate) fn is_first_check(&self, name: &Name, digest: u64) -> bool {
+        self.with(name, |conversation| {
+            let seen = conversation.seen.iter_mut().find(|it| it.digest == digest);
+            seen.is_none_or(|it| !std::mem::replace(&mut it.is_logged, true))
         })
     }
 

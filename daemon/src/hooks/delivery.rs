@@ -15,7 +15,7 @@ use super::response::{DeliveredCheck, HookResponse, Shown};
 use super::service::HookService;
 use crate::retrieval_log::{HookMoment, LoggedAnswer, Retrieval};
 use crate::sessions::Session;
-use crate::{limits, secrets};
+use crate::{limits, rules, secrets};
 
 /// The result of handling an event.
 #[derive(Debug, Default)]
@@ -56,8 +56,10 @@ impl Handled {
     /// Records that the hook received its answer.
     pub(crate) fn delivered(self, service: &HookService) {
         if let Some(check) = self.check {
-            let DeliveredCheck { session, line, took } = *check;
-            session.log(&service.sessions, line, took, String::new());
+            let DeliveredCheck { session, line, took, event: (name, digest), .. } = *check;
+            if service.state.conversations.is_first_check(&name, digest) {
+                session.log(&service.sessions, line, took, String::new());
+            }
         }
         let Some(delivery) = self.delivery else { return };
         let Delivery { session, event, shown, line: (line, took, text), .. } = *delivery;
@@ -69,8 +71,16 @@ impl Handled {
     }
 
     /// Takes back an answer that the hook did not receive because it had left. The model's context
-    /// has none of it, so the next event or load has to give it.
+    /// has none of it, so the next event or load has to give it. Logs that an action was not
+    /// checked, unless the hook does that.
     pub(crate) fn undelivered(self, service: &HookService) {
+        if let Some(check) = self.check
+            && !check.has_copy
+            && !check.is_double
+        {
+            let DeliveredCheck { session, line, took, .. } = *check;
+            session.log(&service.sessions, rules::logged_late(line), took, String::new());
+        }
         let Some(delivery) = self.delivery else { return };
         let Delivery { name, context, session, event, agent, before, shown, .. } = *delivery;
         let conversations = &service.state.conversations;

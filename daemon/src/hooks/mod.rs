@@ -165,8 +165,9 @@ async fn handled(
     let name: Name = (envelope.client, envelope.agent_session.clone());
     let rebuilt = Event::SessionStarted { source: StartSource::Rebuilt };
     let conversations = &service.state.conversations;
-    let is_double = envelope.event != rebuilt
-        && conversations.is_double(&name, digest(hello, line), &envelope.event);
+    let digest = digest(hello, line);
+    let is_double =
+        envelope.event != rebuilt && conversations.is_double(&name, digest, &envelope.event);
     if is_double {
         service.metrics().hook_doubled();
         // A rule stops a tool however often the client asks.
@@ -174,7 +175,7 @@ async fn handled(
             return Ok(Handled::default());
         }
     }
-    let arrival = Arrival { hello, asks: adapter.asks, is_double };
+    let arrival = Arrival { hello, asks: adapter.asks, is_double, digest };
     let mut answered = match answer(service, &arrival, &envelope).await {
         // A home directory is not a project. Nothing is wrong, and there is nothing to say.
         Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
@@ -250,6 +251,8 @@ struct Arrival<'a> {
     asks: bool,
     /// Whether the same event came a moment ago.
     is_double: bool,
+    /// The digest of the event.
+    digest: u64,
 }
 
 async fn answer(

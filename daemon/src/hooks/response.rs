@@ -8,6 +8,7 @@ use anchord_memory::render::LoadText;
 use anchord_memory::render::hooks::RenderedContext;
 use anchord_memory::{NoticeId, RecordId};
 
+use super::conversations::Name;
 use crate::retrieval_log::Retrieval;
 use crate::sessions::Session;
 
@@ -21,13 +22,18 @@ pub(super) struct HookResponse {
     pub(super) check: Option<Box<DeliveredCheck>>,
 }
 
-/// A check against rules to log once the hook has its result. A hook that left has made a check of
-/// its own.
+/// A check against rules to log once the hook has its result, or has left.
 #[derive(Debug)]
 pub(super) struct DeliveredCheck {
     pub(super) session: Arc<Session>,
     pub(super) line: Retrieval,
     pub(super) took: Duration,
+    /// The conversation and the digest of the event.
+    pub(super) event: (Name, u64),
+    /// Whether the same event came a moment ago.
+    pub(super) is_double: bool,
+    /// Whether a hook that left makes a check of its own, and logs that.
+    pub(super) has_copy: bool,
 }
 
 /// The part of memory that an answer shows.

@@ -272,23 +272,60 @@ async fn a_check_answers_under_both_names_and_is_logged() {
     assert_eq!(checks[0].asked["rules"], json!(["r1"]));
 }
 
+/// Returns the results of the checks in the log, each with what it says of the check.
+async fn logged(world: &World) -> Vec<(String, String)> {
+    let open = &world.daemon.projects.open;
+    let directory = open.directory(open.all()[0].id);
+    let lines = open.retrievals().read(directory, Start::Last, 100).await;
+    let checks = lines.iter().filter(|line| line.tool == crate::retrieval_log::RULE_CHECK);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    checks.map(|line| (text(&line.asked["result"]), text(&line.asked["checked"]))).collect()
+}
+
 #[tokio::test]
-async fn a_check_that_a_hook_did_not_wait_for_is_not_logged() {
+async fn a_check_that_a_hook_did_not_wait_for_is_logged_as_late() {
     let world = World::new().await;
     rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
     for (at, line) in ["git push --force", "ls"].into_iter().enumerate() {
         world.hook_that_leaves("claude-code", &command(line, &format!("left{at}"))).await;
         world.hook("claude-code", &command(line, &format!("waited{at}"))).await;
     }
-    let open = &world.daemon.projects.open;
-    let directory = open.directory(open.all()[0].id);
-    let lines = open.retrievals().read(directory, Start::Last, 100).await;
-    let results: Vec<_> = lines
-        .iter()
-        .filter(|line| line.tool == crate::retrieval_log::RULE_CHECK)
-        .map(|line| line.asked["result"].as_str().unwrap())
-        .collect();
-    assert_eq!(results, ["deny", "allow"]);
+    let expected = [
+        ("no check", "deny came too late"),
+        ("deny", ""),
+        ("no check", "allow came too late"),
+        ("allow", ""),
+    ];
+    let expected = expected.map(|(result, checked)| (result.to_owned(), checked.to_owned()));
+    assert_eq!(logged(&world).await, expected);
+}
+
+/// Such a hook has made a check of its own, with a line in another log.
+#[tokio::test]
+async fn a_late_check_is_not_logged_where_rules_fail_closed() {
+    let world = World::new().await;
+    let closed = json!({"commands": ["git push --force"], "fail_closed": true});
+    rule(&world, "deny", &closed).await;
+    world.hook_that_leaves("claude-code", &command("git push --force", "1")).await;
+    world.hook("claude-code", &command("git push --force", "2")).await;
+    assert_eq!(logged(&world).await, [("deny".to_owned(), String::new())]);
+}
+
+#[tokio::test]
+async fn a_check_is_logged_once_however_often_its_event_comes() {
+    let world = World::new().await;
+    rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
+    let push = command("git push --force", "1");
+    let first = world.hook("claude-code", &push).await;
+    assert_eq!(world.hook("claude-code", &push).await, first);
+    assert_eq!(logged(&world).await, [("deny".to_owned(), String::new())]);
+    // A check that was late does not count as one.
+    let other = command("git push --force", "2");
+    world.hook_that_leaves("claude-code", &other).await;
+    world.hook("claude-code", &other).await;
+    world.hook_that_leaves("claude-code", &other).await;
+    let results: Vec<String> = logged(&world).await.into_iter().map(|(it, _)| it).collect();
+    assert_eq!(results, ["deny", "no check", "deny"]);
 }
 
 #[tokio::test]
