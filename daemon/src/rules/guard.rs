@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anchord_memory::check_action;
+use anchord_memory::files::relative;
 use anchord_memory::rules::{Action, Effect, Rule, Verdict};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -184,7 +185,7 @@ pub fn log_guarded(
         "rules": rules,
         "tool": action.tool,
         "command": action.command.map(cleaned),
-        "paths": action.paths,
+        "paths": paths(root, action),
     });
     secrets::clean_json(&mut line, &mut Removed::default());
     if let Some(Value::String(text)) = line.get_mut("command")
@@ -201,6 +202,19 @@ pub fn log_guarded(
     }
     let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
     file.write_all(format!("{line}\n").as_bytes())
+}
+
+/// Returns the files of an action as the daemon logs them: each once, and relative to the root.
+fn paths(root: &Path, action: &Action<'_>) -> Vec<String> {
+    let root = root.to_string_lossy();
+    let mut paths: Vec<String> = Vec::new();
+    for file in action.writes.iter().chain(action.paths) {
+        let path = relative(file, &root);
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
 }
 
 /// Returns the directory of the log, beneath that of the copies.

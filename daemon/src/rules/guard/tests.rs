@@ -95,6 +95,19 @@ async fn the_log_has_no_secrets_and_no_copies_beside_it() {
     assert!(!path(&directory, &root).starts_with(copies.logs()));
 }
 
+#[tokio::test]
+async fn the_log_names_each_file_once_and_relative_to_the_root() {
+    let (_scratch, root, copies) = with_copy().await;
+    let [written, read] =
+        ["src/a.rs", "src/b.rs"].map(|file| root.join(file).to_str().unwrap().to_owned());
+    let paths = [read, written.clone(), written.clone(), "/etc/hosts".to_owned()];
+    let action = Action { paths: &paths, writes: &[written], ..Action::default() };
+    let guarded = guard(&copies.directory, &root, &action).unwrap();
+    log_guarded(&copies.directory, &action, &guarded, WithoutDaemon::NoAnswer).unwrap();
+    let line = guard_log(&copies.directory, &root).unwrap().remove(0);
+    assert_eq!(line["paths"], serde_json::json!(["src/a.rs", "src/b.rs", "/etc/hosts"]));
+}
+
 /// The filter for secrets takes time for each byte, and no rule reads so long a command.
 #[tokio::test]
 async fn a_long_command_is_cut_in_the_log() {
