@@ -1,12 +1,12 @@
 //! Notices: messages about sessions that did not save, each shown once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{append, loaded};
 use crate::change::{Notice, NoticeCause};
 use crate::fold::{clip, clip_words, one_line};
-use crate::ids::{Kind, NoticeId};
+use crate::ids::{Kind, NoticeId, RecordId};
 use crate::limits::{
     NOTICE_FILES_MAX, NOTICE_NAMED_MAX, NOTICE_TITLE_CHARS_MAX, NOTICES_SHOWN_MAX,
 };
@@ -17,13 +17,13 @@ use crate::staged::{Counts, count};
 
 /// Renders the newest unseen notices that fit. Returns the text, the ids of those shown, and the
 /// number that wait. A notice ends with its row: after that was forgotten, there is nothing to look
-/// at. `print` gets the characters left for one notice, and returns `None` if not even the notice's
-/// first line fits.
+/// at. The notices of one session's subagents count as one. `print` gets the characters left, and
+/// returns `None` if not even the first line fits.
 pub(super) fn notices(
     memory: &Memory,
     seen: &BTreeSet<NoticeId>,
     mut chars: usize,
-    print: impl Fn(&Notice, usize) -> Option<String>,
+    print: impl Fn(&[&Notice], usize) -> Option<String>,
 ) -> (String, Vec<NoticeId>, usize) {
     let has_row = |notice: &&Notice| {
         memory.record(notice.row).is_some_and(|row| row.state != RecordState::Forgotten)
@@ -32,25 +32,87 @@ pub(super) fn notices(
     let unseen: Vec<&Notice> = newest.filter(|notice| !seen.contains(&notice.id)).collect();
     let mut text = String::new();
     let mut shown = Vec::new();
-    for notice in unseen.iter().take(NOTICES_SHOWN_MAX) {
-        let Some(printed) = print(notice, chars) else { break };
+    for group in groups(&unseen).iter().take(NOTICES_SHOWN_MAX) {
+        let Some(printed) = print(group, chars) else { break };
         chars = chars.saturating_sub(printed.chars().count());
         text.push_str(&printed);
-        shown.push(notice.id);
+        shown.extend(group.iter().map(|notice| notice.id));
     }
     let waiting = unseen.len() - shown.len();
     (text, shown, waiting)
 }
 
-/// Renders one line for a session that ended without saving all its work. Mentions a crash only if
-/// a daemon or machine died, or files changed after the last checkpoint. Those files follow, to be
-/// read again. The line names what was kept, or counts it if there is no room.
-pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<String> {
+/// Joins the notices of one session's subagents that ended in the same way. Any other notice stands
+/// alone. Each group has the place of its newest.
+fn groups<'a>(notices: &[&'a Notice]) -> Vec<Vec<&'a Notice>> {
+    let key = |notice: &Notice| {
+        let is_crash = match &notice.cause {
+            NoticeCause::Ended => false,
+            NoticeCause::Crashed { files, more } if files.is_empty() && *more == 0 => true,
+            NoticeCause::Crashed { .. } => return None,
+        };
+        Some((notice.session.parent().filter(|_| !notice.files_unseen)?, is_crash))
+    };
+    let mut places = BTreeMap::new();
+    let mut groups: Vec<Vec<&Notice>> = Vec::new();
+    for notice in notices {
+        let place = key(notice).map(|key| *places.entry(key).or_insert(groups.len()));
+        match place.and_then(|place| groups.get_mut(place)) {
+            Some(group) => group.push(notice),
+            None => groups.push(vec![notice]),
+        }
+    }
+    groups
+}
+
+/// Renders one line for a session that ended without saving all its work, or for several subagents
+/// of one. Mentions a crash only if a daemon or machine died, or files changed after the last
+/// checkpoint. Those files follow, to be read again. The line names what was kept, or counts it if
+/// there is no room.
+pub(super) fn plain(memory: &Memory, group: &[&Notice], chars: usize) -> Option<String> {
+    let [notice] = group else {
+        return Some(several(memory, group)).filter(|line| line.chars().count() <= chars);
+    };
     let named = names(memory, notice).map(|names| head(memory, notice, &names));
     let named = named.filter(|head| head.chars().count() <= chars);
     let line = named.unwrap_or_else(|| head(memory, notice, &notice.kept.to_string()));
     let left = chars.checked_sub(line.chars().count())?;
     Some(line + &files(notice, NOTICE_FILES_MAX, left, "- "))
+}
+
+/// Renders the line of several subagents' notices, the newest first.
+fn several(memory: &Memory, group: &[&Notice]) -> String {
+    let Some(newest) = group.first() else { return String::new() };
+    let client = memory.record(newest.row).map_or("", |row| &row.created.client);
+    let client = clip(&one_line(client), 40);
+    let comma = if client.is_empty() { "" } else { ", " };
+    let (subagents, day) = (group.len(), newest.time.date());
+    let who = format!("{subagents} subagents of one session ({client}{comma}{day})");
+    let kept = match kept_by(group) {
+        none if none == Counts::default() => "their summaries".to_owned(),
+        kept => kept.to_string(),
+    };
+    let rows: BTreeSet<RecordId> = group.iter().map(|notice| notice.row).collect();
+    let named: Vec<String> =
+        rows.iter().rev().take(NOTICE_NAMED_MAX).map(ToString::to_string).collect();
+    let more = match rows.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let named = named.join(", ");
+    match newest.cause {
+        NoticeCause::Ended => {
+            format!("Kept for {who}, which ended with work not saved: {kept}. See {named}{more}.\n")
+        }
+        NoticeCause::Crashed { .. } => {
+            format!("Recovered after a crash from {who}: {kept}. See {named}{more}.\n")
+        }
+    }
+}
+
+/// Returns the numbers of records that were kept for a group.
+pub(super) fn kept_by(group: &[&Notice]) -> Counts {
+    group.iter().fold(Counts::default(), |all, notice| all.and(notice.kept))
 }
 
 /// Names the first records that a session's end wrote, and counts the others that were kept: `l5

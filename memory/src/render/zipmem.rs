@@ -31,7 +31,7 @@ pub struct LoadView<'a> {
 /// Renders the reply to `zipmem_load_memory`. It is never cut, as in the original.
 pub fn load(memory: &Memory, view: &LoadView<'_>) -> LoadText {
     let (mut text, notices_shown, _) =
-        notice::notices(memory, view.notices_seen, usize::MAX, |notice, _| Some(recovery(notice)));
+        notice::notices(memory, view.notices_seen, usize::MAX, |group, _| Some(recovery(group)));
     if !text.is_empty() {
         text.push('\n');
     }
@@ -142,15 +142,22 @@ fn tag(category: Category) -> &'static str {
 }
 
 /// Renders the block that comes first after an abrupt end. An end without a save is not abrupt and
-/// gets one line.
-fn recovery(notice: &Notice) -> String {
-    let kept = notice.kept;
+/// gets one line, and so do several subagents of one session.
+fn recovery(group: &[&Notice]) -> String {
+    let Some(notice) = group.first() else { return String::new() };
+    let kept = notice::kept_by(group);
     let counts = format!(
         "{} blueprint(s), {} anchor(s), {} lesson(s)",
         kept.blueprints, kept.anchors, kept.lessons
     );
     let day = notice.time.date();
     let unseen = if notice.files_unseen { "> Not all files could be looked at.\n" } else { "" };
+    if group.len() > 1 {
+        let count = group.len();
+        return format!(
+            "> {count} subagents ended without saving ({day}); kept from their checkpoints: {counts}.\n"
+        );
+    }
     match &notice.cause {
         NoticeCause::Ended => {
             format!(

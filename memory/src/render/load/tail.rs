@@ -46,8 +46,8 @@ fn tail(memory: &Memory, view: &LoadView<'_>, chars: usize) -> Tail {
     let live = live(view.live, chars.saturating_sub(LEFT_OUT_CHARS));
     let mut left = chars.saturating_sub(live.chars().count() + LEFT_OUT_CHARS);
     let (text, notices, waiting) =
-        notice::notices(memory, view.notices_seen, left, |notice, files_chars| {
-            notice::plain(memory, notice, files_chars)
+        notice::notices(memory, view.notices_seen, left, |group, files_chars| {
+            notice::plain(memory, group, files_chars)
         });
     left = left.saturating_sub(text.chars().count());
     tail.text.push_str(&text);

@@ -208,3 +208,44 @@ fn a_notice_whose_row_came_back_names_what_was_kept() {
     let text = loaded(&memory, &Asked::default()).text;
     assert!(text.contains("which ended without saving: l1 Flush first.\n"), "{text}");
 }
+
+#[test]
+fn the_notices_of_many_subagents_are_one_line() {
+    let mut memory = Memory::default();
+    let parent = SessionId::new("claude-code:a");
+    let subagents = (0..100).map(|number| parent.subagent(&format!("x{number}")));
+    for session in subagents.chain([SessionId::new("gone")]) {
+        let by = origin(&session.0, 3);
+        checkpoint(&mut memory, &by, lessons([lesson(&format!("by {session}"), "")]));
+        let plan =
+            plan_keep(&memory, &session, &origin("anchord", 4), NoticeCause::Ended, false).unwrap();
+        apply(&mut memory, plan);
+    }
+    let load = loaded(&memory, &Asked::default());
+    let lines: Vec<&str> = load.text.lines().filter(|line| line.starts_with("Kept for")).collect();
+    let [alone, several] = lines[..] else { panic!("{lines:?}") };
+    assert!(alone.ends_with("by gone."), "{alone}");
+    let start = "Kept for 100 subagents of one session (claude-code, 2026-11-04), which ended with \
+                 work not saved: 100 lessons. See s";
+    assert!(several.starts_with(start) && several.ends_with(" and 97 more."), "{several}");
+    assert_eq!(load.notices_shown.len(), 101, "each counts as shown");
+    assert!(!load.text.contains("for the next load"), "{}", load.text);
+}
+
+#[test]
+fn subagents_of_different_sessions_have_lines_of_their_own() {
+    let mut memory = Memory::default();
+    for (parent, agent) in [("a", "1"), ("b", "1"), ("a", "2")] {
+        let session = SessionId::new(parent).subagent(agent);
+        let words = Staged { summary: Some("Looked.".to_owned()), ..Staged::default() };
+        checkpoint(&mut memory, &origin(&session.0, 3), words);
+        let plan =
+            plan_keep(&memory, &session, &origin("anchord", 4), NoticeCause::Ended, false).unwrap();
+        apply(&mut memory, plan);
+    }
+    let text = loaded(&memory, &Asked::default()).text;
+    insta::assert_snapshot!(text[text.find("\nKept for").unwrap()..].trim_start(), @r"
+    Kept for 2 subagents of one session (claude-code, 2026-11-04), which ended with work not saved: their summaries. See s3, s1.
+    Kept for session s2 (claude-code, 2026-11-04), which ended without saving: its summary.
+    ");
+}
