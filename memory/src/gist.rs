@@ -177,7 +177,8 @@ pub(crate) fn gist_first(text: &str, query: Option<&Query>, chars_max: usize) ->
         || line.clone(),
         |(before, after)| format!("{} {}", before.trim_end(), after.trim_start()),
     );
-    clip_words(&format!("{first} … {}", rest.trim_end()), chars_max)
+    let mark = if first.ends_with('…') { "" } else { " …" };
+    clip_words(&format!("{first}{mark} {}", rest.trim_end()), chars_max)
 }
 
 #[cfg(test)]

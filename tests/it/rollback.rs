@@ -85,7 +85,11 @@ fn memory_is_loaded_and_searched_as_it_was() {
     assert!(shell.done(&["load", "--at", "2"]).contains("7718"));
     assert!(!shell.done(&["load", "--at", "3"]).contains("7718"));
     let before = shell.done(&["load", "--at", "0"]);
-    assert!(before.starts_with("Before the first commit:\n"), "{before}");
+    assert_eq!(
+        before,
+        "Before the first commit:\n\
+         Nothing was recorded then. `anchord history` lists what came later.\n"
+    );
     assert_eq!(shell.done(&["load", "--at", "2000-01-01"]), before);
     let found = shell.json(&["search", "service", "--at", "2"]);
     assert_eq!(found["as_of"]["revision"], 2);

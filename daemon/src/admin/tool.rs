@@ -70,7 +70,13 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
         });
     };
     match outcome {
-        Ok(answer) => Ok(ToolReply { remark, as_of, ..reply(answer) }),
+        Ok(mut answer) => {
+            // The tool's own words are about a memory that somebody has yet to write to.
+            if as_of.as_ref().is_some_and(|as_of| as_of.committed.is_none()) {
+                NOTHING_THEN.clone_into(&mut answer.text);
+            }
+            Ok(ToolReply { remark, as_of, ..reply(answer) })
+        }
         Err(ToolError::Caller(mistake)) => {
             let code = if mistake.is_usage { ErrorCode::BadRequest } else { ErrorCode::Failed };
             Err(ErrorReply { code, error: mistake.to_string(), action: remark })
@@ -110,6 +116,9 @@ fn reply(answer: ToolAnswer) -> ToolReply {
         as_of: None,
     }
 }
+
+/// The answer of every tool about a memory before its first commit.
+const NOTHING_THEN: &str = "Nothing was recorded then. `anchord history` lists what came later.\n";
 
 /// Reads the memory of a session as it was at a moment: a revision or a time.
 async fn past(service: &SessionService, session: &Session, at: &str) -> Answer<PastMemory> {

@@ -67,4 +67,6 @@ fn the_gist_comes_first_only_if_the_text_does_not_fit() {
     assert_eq!(gist_first(text, None, 100), text);
     let cut = gist_first(text, None, 30);
     assert_eq!(cut, "Use the spare key. … Nothing…");
+    let cut = gist_first("Nothing of it works there at all.\nUse the spare key…", None, 30);
+    assert_eq!(cut, "Use the spare key… Nothing of…");
 }

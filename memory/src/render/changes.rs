@@ -2,7 +2,7 @@
 
 use super::{append, title};
 use crate::fold::clip_words;
-use crate::ids::{Revision, SessionId, Timestamp, Version};
+use crate::ids::{Kind, Revision, SessionId, Timestamp, Version};
 use crate::limits::{CHANGE_CHARS_MAX, CHANGES_SHOWN_MAX};
 use crate::memory::Memory;
 use crate::record::{Record, RecordState};
@@ -57,7 +57,7 @@ pub(super) fn change(record: &Record, now: Timestamp) -> String {
 }
 
 /// Renders the reply to a load if a hook has already put the memory at revision `injected` into the
-/// model's context. It lists the changes after `since` and says how to load everything again.
+/// model's context. It lists the changes after `since` and says how to load a part again.
 pub fn already_loaded(
     memory: &Memory,
     injected: Revision,
@@ -66,10 +66,16 @@ pub fn already_loaded(
     now: Timestamp,
 ) -> String {
     let mut text = format!(
-        "Memory is already loaded in your context, at revision {}: the anchord-memory block. \
-         For a part again in full: memory_load {{\"sections\":[\"blueprints\"]}}.\n",
+        "Memory is already loaded in your context, at revision {}: the anchord-memory block.",
         injected.0
     );
+    let totals = memory.totals().active;
+    if let Some(kind) = Kind::ALL.into_iter().find(|kind| totals.of(*kind) > 0) {
+        let section = kind.plural();
+        let again = format_args!("memory_load {{\"sections\":[\"{section}\"]}}");
+        append(&mut text, format_args!(" For a part again in full: {again}."));
+    }
+    text.push('\n');
     let lines = changes_since(memory, since, Some(session), now);
     if lines.is_empty() {
         append(&mut text, format_args!("Nothing changed since revision {}.\n", since.0));

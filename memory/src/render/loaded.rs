@@ -73,6 +73,9 @@ pub(super) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> (Stri
     let Some((head, text)) = words(record).loaded_excerpt(record) else {
         return (cut(&whole, chars_max), false);
     };
+    if text.trim().is_empty() {
+        return (cut(&one_line(&head), chars_max), false);
+    }
     let head = clip(&one_line(&head), chars_max / 2);
     let head = if head.ends_with(':') { head } else { head + ":" };
     let room = chars_max.saturating_sub(head.chars().count() + CUT.chars().count() + 1);

@@ -72,7 +72,7 @@ fn reactivating_a_record_by_reading_it_is_not_reported_as_a_change() {
     let mut memory = Memory::default();
     let id = with_notes(&mut memory, "b", 1, "the port is 4000");
     save(&mut memory, &origin("b", 1), lessons([lesson("Sync the folder", "too")]));
-    let lesson = memory.active_of(crate::Kind::Lesson).next().unwrap().id;
+    let lesson = memory.active_of(Kind::Lesson).next().unwrap().id;
     compacted(&mut memory);
     let mut draft = Draft::new(&memory);
     draft.set_state(lesson, RecordState::Archived, &origin("c", 2));
@@ -99,4 +99,18 @@ fn reactivating_a_record_by_reading_it_is_not_reported_as_a_change() {
     let plan = plan_forget(&memory, &reader, lesson, None, &by).unwrap();
     apply(&mut memory, plan);
     assert!(told(&memory, since, "a")[0].starts_with("forgotten l2 "));
+}
+
+#[test]
+fn a_repeated_load_names_a_section_that_is_there() {
+    let mut memory = Memory::default();
+    let (own, none) = (SessionId::new("a"), Revision(0));
+    let text = already_loaded(&memory, none, none, &own, day(9));
+    assert!(!text.contains("sections"), "{text}");
+    with_notes(&mut memory, "a", 1, "the port is 4000");
+    let text = already_loaded(&memory, none, none, &own, day(9));
+    assert!(text.contains(r#"memory_load {"sections":["notes"]}."#), "{text}");
+    save(&mut memory, &origin("a", 2), blueprints([blueprint("Sockets", "Not ports.")]));
+    let text = already_loaded(&memory, none, none, &own, day(9));
+    assert!(text.contains(r#"memory_load {"sections":["blueprints"]}."#), "{text}");
 }

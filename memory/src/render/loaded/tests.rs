@@ -66,6 +66,20 @@ fn a_lesson_on_one_line_says_what_to_do() {
 }
 
 #[test]
+fn an_excerpt_of_a_long_title_without_a_text_has_one_mark() {
+    let mut memory = Memory::default();
+    let part = crate::Staged {
+        lessons: vec![lesson(&"Flush before the rename ".repeat(6), "")],
+        ..crate::Staged::default()
+    };
+    save(&mut memory, &origin("one", 2), part);
+    let record = memory.active_of(crate::Kind::Lesson).next().unwrap();
+    let (text, is_whole) = excerpt(record, &Query::default(), 100);
+    assert!(!is_whole && text.ends_with(" …") && text.chars().count() <= 100, "{text}");
+    assert_eq!(text.matches('…').count(), 1, "{text}");
+}
+
+#[test]
 fn an_excerpt_reports_whether_it_is_complete() {
     let mut memory = Memory::default();
     let text = format!("{} The lease is nine days. {}", "Talk. ".repeat(90), "More. ".repeat(90));
