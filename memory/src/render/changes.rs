@@ -72,7 +72,7 @@ pub fn already_loaded(
     let totals = memory.totals().active;
     if let Some(kind) = Kind::ALL.into_iter().find(|kind| totals.of(*kind) > 0) {
         let section = kind.plural();
-        let again = format_args!("memory_load {{\"sections\":[\"{section}\"]}}");
+        let again = format!("memory_load {{\"sections\":[\"{section}\"]}}");
         append(&mut text, format_args!(" For a part again in full: {again}."));
     }
     text.push('\n');

@@ -295,10 +295,24 @@ impl Inner {
                 connection.above.contains(process) && self.is_of(connection, source.client)
             })
         };
-        let mut processes = source.processes.iter();
+        let inner = |process: &&u32| !self.is_outer(**process, source);
+        let mut processes = source.processes.iter().take_while(inner);
         let connection =
             processes.find_map(itself).or_else(|| by_wrappers(source.processes.first()?))?;
         Some((Arc::clone(connection), MatchConfidence::ByProcess))
+    }
+
+    /// Returns whether a process above an event's own is the agent of another conversation, which
+    /// started this event's agent.
+    fn is_outer(&self, process: u32, source: &EventSource) -> bool {
+        let is_its_agent = |row: &Row| {
+            let session = &row.session;
+            is_own(&session.id)
+                && session.hello.agent_pid == Some(process)
+                && session.hello.pidns == source.hello.pidns
+                && session.agent_session.as_deref() != Some(source.agent_session.as_str())
+        };
+        source.processes.first() != Some(&process) && self.sessions.values().any(is_its_agent)
     }
 
     /// Returns whether a connection may belong to this client. A nested agent has the outer agent's

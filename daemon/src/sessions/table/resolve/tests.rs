@@ -161,6 +161,24 @@ fn a_nested_agent_is_not_its_outer_agent() {
     assert_eq!(table.resolve_session(&inner).confidence, MatchConfidence::Alone);
 }
 
+/// The inner agent's first event may come before its shim, or it has none.
+#[test]
+fn a_nested_agent_of_the_same_client_leaves_its_outer_agent_the_connection() {
+    let table = Arc::new(SessionTable::default());
+    let connection = connect(&table, "one", shim(1));
+    let outer = table.resolve_session(&told("a", AGENT)).session;
+    let inner = EventSource { processes: vec![500, AGENT], ..told("b", 500) };
+    assert_eq!(table.resolve_session(&inner).confidence, MatchConfidence::Alone);
+    assert!(Arc::ptr_eq(&connection.session(None, Some("claude-code"), None), &outer));
+    let own = connect(&table, "two", Hello { agent_pid: Some(500), ..shim(2) });
+    let joined = table.resolve_session(&inner);
+    assert_eq!(joined.confidence, MatchConfidence::ByProcess);
+    assert!(Arc::ptr_eq(&own.session(None, Some("claude-code"), None), &joined.session));
+    // Programs between an agent and its hook may have had no event.
+    let wrapped = EventSource { processes: vec![600, AGENT], ..told("a", 600) };
+    assert_eq!(table.resolve_session(&wrapped).confidence, MatchConfidence::ByProcess);
+}
+
 #[test]
 fn a_restarted_conversation_has_its_new_process() {
     let table = Arc::new(SessionTable::default());
