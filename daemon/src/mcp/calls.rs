@@ -193,8 +193,8 @@ impl Request<'_> {
             None => self.remark_on_no_memory(&ran.outcome).await,
             remark => remark,
         };
-        let is_stored = ran.outcome.is_ok() && !self.reads;
-        let remarks: Vec<String> = remark_on_removed(removed, is_stored)
+        let is_write = ran.outcome.is_ok() && !self.reads;
+        let remarks: Vec<String> = remark_on_removed(removed, is_write)
             .into_iter()
             .chain(of_fields)
             .chain(of_place)
@@ -250,18 +250,13 @@ pub(crate) async fn call_by_name(
     Some(call(service, session, &spec, arguments, None, audience).await)
 }
 
-/// Says what was removed from a call, which may have stored the rest.
-fn remark_on_removed(removed: &Removed, is_stored: bool) -> Option<String> {
+/// Says what was removed from a call. A write that was done may have changed nothing.
+fn remark_on_removed(removed: &Removed, is_write: bool) -> Option<String> {
     let kinds = removed.kinds();
-    let secrets = match (removed.no_secrets(), is_stored) {
-        (true, _) => None,
-        (_, true) => Some(format!(
-            "A secret was taken out ({kinds}) and the rest was stored. Note where it is kept, never the secret \
-             itself."
-        )),
-        (_, false) => Some(format!("A secret was taken out of this call first ({kinds}).")),
-    };
-    let injected = match (removed.had_injected(), removed.emptied() && !is_stored) {
+    let advice = if is_write { " Note where it is kept, never the secret itself." } else { "" };
+    let secrets = (!removed.no_secrets())
+        .then(|| format!("A secret was taken out of this call first ({kinds}).{advice}"));
+    let injected = match (removed.had_injected(), removed.emptied() && !is_write) {
         (false, _) => None,
         (true, false) => Some("anchord's own injected text was taken out."),
         (true, true) => Some(

@@ -64,7 +64,7 @@ fn is_journal(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "jsonl")
 }
 
-const TOLD: &str = "\nA secret was taken out (GitHub token) and the rest was stored. \
+const TOLD: &str = "\nA secret was taken out of this call first (GitHub token). \
                     Note where it is kept, never the secret itself.";
 
 #[tokio::test]

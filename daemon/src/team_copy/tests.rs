@@ -1,6 +1,7 @@
 //! Copies that are compared while their memories are open, and the end of a wait for commits that
 //! do not come.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use anchord_memory::{Change, NewNote, Provenance, Seq, SessionId, plan_notes, shared_part};
@@ -143,7 +144,7 @@ async fn a_copy_that_was_compared_while_it_was_open_goes_back_and_keeps_what_cam
     let reading = open.owner.ask(|store, _| store.reading()).await.unwrap();
     let mut text = String::new();
     reading(Seq(1), &mut |entry| {
-        text.push_str(&format!("{:?}", entry.changes));
+        let _ = write!(text, "{:?}", entry.changes);
         true
     })
     .unwrap();
