@@ -157,7 +157,7 @@ fn a_secret_is_stored_nowhere_and_a_scan_finds_none() {
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());
     let said = agent.tool("memory_note", &json!({ "content": format!("deploy with {secret}") }));
-    assert!(said.contains("A secret was taken out (GitHub token)"), "{said}");
+    assert!(said.contains("A secret was taken out of the input (GitHub token)"), "{said}");
     agent.tool("memory_save", &json!({ "session_summary": format!("used {secret}") }));
     let scan = run(&mut instance.anchord(), &["secrets", "scan"], &project);
     assert!(scan.status.success() && text(&scan).contains("no secrets in"), "{}", text(&scan));

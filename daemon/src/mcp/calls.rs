@@ -255,7 +255,7 @@ fn remark_on_removed(removed: &Removed, is_write: bool) -> Option<String> {
     let kinds = removed.kinds();
     let advice = if is_write { " Note where it is kept, never the secret itself." } else { "" };
     let secrets = (!removed.no_secrets())
-        .then(|| format!("A secret was taken out of this call first ({kinds}).{advice}"));
+        .then(|| format!("A secret was taken out of the input ({kinds}).{advice}"));
     let injected = match (removed.had_injected(), removed.emptied() && !is_write) {
         (false, _) => None,
         (true, false) => Some("anchord's own injected text was taken out."),

@@ -227,12 +227,13 @@ fn logs(directory: &Path) -> PathBuf {
 /// # Errors
 /// Fails if the log cannot be read.
 pub fn guard_log(directory: &Path, root: &Path) -> io::Result<Vec<Value>> {
-    let text = match fs::read_to_string(logs(directory).join(LOG)) {
-        Ok(text) => text,
+    let bytes = match fs::read(logs(directory).join(LOG)) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     Ok(lines.filter(|line| line["root"].as_str() == root.to_str()).collect())
 }
 

@@ -64,7 +64,7 @@ fn is_journal(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "jsonl")
 }
 
-const TOLD: &str = "\nA secret was taken out of this call first (GitHub token). \
+const TOLD: &str = "\nA secret was taken out of the input (GitHub token). \
                     Note where it is kept, never the secret itself.";
 
 #[tokio::test]
@@ -112,10 +112,7 @@ async fn an_error_does_not_repeat_a_secret() {
     let mut shim = world.shim().await;
     let said = shim.call("memory_get", json!({ "id": token(6) })).await;
     assert!(said.starts_with("ERROR ") && !said.contains(&token(6)), "{said}");
-    assert!(
-        said.ends_with("\nA secret was taken out of this call first (GitHub token)."),
-        "{said}"
-    );
+    assert!(said.ends_with("\nA secret was taken out of the input (GitHub token)."), "{said}");
     let unknown = shim.call("memory_get", json!({ (token(6)): 1 })).await;
     assert!(unknown.starts_with("ERROR ") && !unknown.contains(&token(6)), "{unknown}");
 }

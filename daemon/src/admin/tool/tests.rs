@@ -336,7 +336,9 @@ async fn a_secret_is_removed_from_a_commands_input() {
     let token = ["gh", "p_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA1b"].concat();
     let content = format!("push with {token} from CI");
     let stored = command(&world, "memory_note", json!({"content": content})).await.unwrap();
-    assert!(stored.remark.unwrap().starts_with("A secret was taken out (GitHub token)"));
+    assert!(
+        stored.remark.unwrap().starts_with("A secret was taken out of the input (GitHub token)")
+    );
     assert_eq!(holding(&world.directory("instance"), &token), Vec::<std::path::PathBuf>::new());
 }
 

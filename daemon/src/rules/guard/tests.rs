@@ -44,12 +44,14 @@ async fn a_copy_stops_what_fails_closed_and_logs_what_passes() {
     assert_eq!(effect("git push", &root.join("src")), Some(Effect::Deny));
     assert_eq!(effect("make deploy", &root), Some(Effect::Allow), "it does not fail closed");
     assert_eq!(effect("git push", scratch.path()), None, "another directory");
+    let log = copies.logs().join(LOG);
+    fs::write(&log, [fs::read(&log).unwrap(), b"{\"root\":\"\xc3".to_vec()].concat()).unwrap();
     let results: Vec<_> = guard_log(&directory, &root)
         .unwrap()
         .iter()
         .map(|line| line["result"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(results, ["deny", "passed without the daemon"]);
+    assert_eq!(results, ["deny", "passed without the daemon"], "all but a torn line");
     copies.keep(&root, &[rule("make deploy", false)]).await;
     assert_eq!(effect("git push", &root), None, "the copy is gone with its rules");
 }
