@@ -19,9 +19,8 @@ use anchord_memory::{Memory, Revision};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use missing::{Missing, count_missing};
+pub(crate) use missing::{Missing, count_missing, missing_in, take_missing};
 pub(crate) use purge::{may_purge, purge};
-pub(crate) use step_back::{missing_in, take_missing};
 
 use compare::{Compared, TeamReader, compare};
 

@@ -189,7 +189,7 @@ impl Request<'_> {
             Some(project) => project.take_lost(&self.session.id).await,
             None => None,
         };
-        let of_place = match self.session.take_remark() {
+        let of_place = match self.session.take_remarks() {
             None => self.remark_on_no_memory(&ran.outcome).await,
             remark => remark,
         };

@@ -324,7 +324,7 @@ impl Session {
     }
 
     /// Takes the remarks about the project's place, for an answer.
-    pub(crate) fn take_remark(&self) -> Option<String> {
+    pub(crate) fn take_remarks(&self) -> Option<String> {
         let remarks = std::mem::take(&mut *self.remarks.lock());
         (!remarks.is_empty()).then(|| remarks.join("\n"))
     }

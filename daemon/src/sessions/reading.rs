@@ -114,7 +114,7 @@ impl Session {
             remarks = format!("Staged by you and not saved yet: {staged}; memory_save keeps it.\n");
         }
         // A remark from a hook's write that no answer has carried yet.
-        if let Some(remark) = view.remark.clone().or_else(|| self.take_remark()) {
+        if let Some(remark) = view.remark.clone().or_else(|| self.take_remarks()) {
             remarks.push_str(&remark);
             remarks.push('\n');
         }

@@ -1,15 +1,20 @@
-//! Counts the commits that a team's database has lost, and those of them that were made again.
+//! The files with commits that a team's database has lost. Counts these, and those of them that
+//! were made again.
 //!
 //! A commit made again has other ids, another revision and another key. So what its records say is
 //! compared: then it counts as well if somebody wrote it again by hand.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anchord_memory::{Body, Change, Memory, Record, Revision, Seq};
 
-use super::step_back::first_in_name;
+use crate::private_file;
 use crate::store::{Entry, ReadEntries, StoreError, read_backup_line};
+
+/// The beginning and the ending of the name of a file with commits that a team's database lacks.
+const MISSING: (&str, &str) = ("missing-", ".jsonl");
 
 /// A file with commits that a team's database has lost.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,6 +24,63 @@ pub(crate) struct Missing {
     pub(crate) commits: u64,
     /// The number of those that were made again since.
     pub(crate) again: u64,
+}
+
+/// Writes commits after `common` into a file, and returns its path.
+pub(super) fn set_aside(
+    directory: &Path,
+    common: Revision,
+    last: Revision,
+    commits: &[u8],
+) -> Result<PathBuf, StoreError> {
+    let name = format!("{}{}-{}", MISSING.0, common.0 + 1, last.0);
+    let path = place_for(directory, &name, commits);
+    // A crash must not leave half of them, which would be counted as all.
+    private_file::replace(&path, commits).map_err(StoreError::io("write", &path))?;
+    Ok(path)
+}
+
+/// Returns a path that nothing has, or that has these bytes already, as after a crash. The database
+/// may lose commits with the same numbers twice.
+fn place_for(directory: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+    let first = directory.join(format!("{name}{}", MISSING.1));
+    let later = (2_u32..).map(|number| directory.join(format!("{name}-{number}{}", MISSING.1)));
+    let has_them = |path: &Path| std::fs::read(path).is_ok_and(|found| found == bytes);
+    let is_fit = |path: &PathBuf| !path.exists() || has_them(path);
+    std::iter::once(first.clone()).chain(later).find(is_fit).unwrap_or(first)
+}
+
+/// Returns the files with commits that the team's database has lost.
+pub(crate) fn missing_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let entries = match std::fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(MISSING.0) && name.ends_with(MISSING.1) {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Moves the files with such commits to a memory's new directory.
+pub(crate) fn take_missing(from: &Path, to: &Path) -> io::Result<()> {
+    for file in missing_in(from)? {
+        std::fs::rename(&file, to.join(file.file_name().unwrap_or_default()))?;
+    }
+    Ok(())
+}
+
+/// Returns the revision of the first commit that was missing, as a file's name has it.
+fn first_in_name(file: &Path) -> Option<Revision> {
+    let numbers = file.file_name()?.to_str()?.strip_prefix(MISSING.0)?;
+    numbers.split('-').next()?.parse().ok().map(Revision)
 }
 
 /// Counts the commits in files, and those that a journal has again. Reads all of it.

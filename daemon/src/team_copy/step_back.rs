@@ -9,51 +9,15 @@ use anchord_memory::{
     Change, CommitHead, Memory, Reader, Revision, Seq, SessionId, StoredCommit, render,
 };
 
+use super::missing::set_aside;
 use crate::clock;
 use crate::limits;
-use crate::private_file;
 use crate::project::{ClosedStore, Marks, add_told, untold};
 use crate::store::{
     BackupError, BackupHeader, BackupWriter, Entry, ReadEntries, Split, StateMachine, Store,
     StoreError, backup_line,
 };
 use crate::team::{self, TeamConfig};
-
-/// The beginning and the ending of the name of a file with commits that a team's database lacks.
-const MISSING: (&str, &str) = ("missing-", ".jsonl");
-
-/// Returns the files with commits that the team's database has lost.
-pub(crate) fn missing_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let entries = match std::fs::read_dir(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
-        entries => entries?,
-    };
-    for entry in entries {
-        let entry = entry?;
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with(MISSING.0) && name.ends_with(MISSING.1) {
-            found.push(entry.path());
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-/// Returns the revision of the first commit that was missing, as a file's name has it.
-pub(super) fn first_in_name(file: &Path) -> Option<Revision> {
-    let numbers = file.file_name()?.to_str()?.strip_prefix(MISSING.0)?;
-    numbers.split('-').next()?.parse().ok().map(Revision)
-}
-
-/// Moves the files with such commits to a memory's new directory.
-pub(crate) fn take_missing(from: &Path, to: &Path) -> io::Result<()> {
-    for file in missing_in(from)? {
-        std::fs::rename(&file, to.join(file.file_name().unwrap_or_default()))?;
-    }
-    Ok(())
-}
 
 /// Rewrites a closed store without the commits after `common`. Returns the file that has them, but
 /// for saves of this machine, which wait again. What stays on this machine remains.
@@ -142,11 +106,7 @@ fn write(
     if missing.is_empty() {
         return Ok(None);
     }
-    let name = format!("{}{}-{}", MISSING.0, common.0 + 1, last.0);
-    let path = place_for(directory, &name, &missing);
-    // A crash must not leave half of them, which would be counted as all.
-    private_file::replace(&path, &missing).map_err(StoreError::io("write", &path))?;
-    Ok(Some(path))
+    set_aside(directory, common, last, &missing).map(Some)
 }
 
 /// Returns what a lost commit left on this machine. Its save was not folded, so it waits again.
@@ -186,16 +146,6 @@ fn of_session(entry: &Entry<Change>) -> Option<(SessionId, String)> {
     Some((session, format!("{}: {summary}{more}", entry.operation)))
 }
 
-/// Returns a path that nothing has, or that has these bytes already, as after a crash. The database
-/// may lose commits with the same numbers twice.
-fn place_for(directory: &Path, name: &str, bytes: &[u8]) -> PathBuf {
-    let first = directory.join(format!("{name}{}", MISSING.1));
-    let later = (2_u32..).map(|number| directory.join(format!("{name}-{number}{}", MISSING.1)));
-    let has_them = |path: &Path| std::fs::read(path).is_ok_and(|found| found == bytes);
-    let is_fit = |path: &PathBuf| !path.exists() || has_them(path);
-    std::iter::once(first.clone()).chain(later).find(is_fit).unwrap_or(first)
-}
-
 fn unwritten(path: &Path, error: BackupError) -> StoreError {
     StoreError::io("write", path)(match error {
         BackupError::Io(error) => error,
@@ -211,6 +161,7 @@ mod tests {
 
     use super::*;
     use crate::team_copy::missing::tests::{noted, reading};
+    use crate::team_copy::missing_in;
     use crate::testing::team_config;
 
     #[test]

@@ -97,6 +97,6 @@ async fn an_unshown_remark_is_kept_along_with_the_next() {
     for remark in ["it works elsewhere", "it moved", "it moved"] {
         session.remark_on(Some(remark.to_owned()));
     }
-    assert_eq!(session.take_remark().unwrap(), "it works elsewhere\nit moved");
-    assert_eq!(session.take_remark(), None);
+    assert_eq!(session.take_remarks().unwrap(), "it works elsewhere\nit moved");
+    assert_eq!(session.take_remarks(), None);
 }
