@@ -162,6 +162,34 @@ fn a_container_that_starts_again_needs_no_database() {
     assert!(kept.contains("Kept here"), "{kept}");
 }
 
+/// The memory is on a volume, and the project's directory ends with the container.
+#[test]
+fn a_recreated_container_continues_with_the_memory_of_its_volume() {
+    let (compose, secret) = (compose(), Secret::new());
+    let Some(mut server) = database(&compose, &secret) else { return };
+    let container = Container::new(&compose, &server, &secret);
+    container.start();
+    container.wait_ready(&compose);
+    container.shell().done(&["note", "Ours."]);
+    server.stop_immediate();
+    let kept = container.agent().tool("memory_save", &write::save("Lock"));
+    assert!(kept.contains("Kept here"), "{kept}");
+    container.instance.kill9();
+    let work = container.work.path();
+    std::fs::rename(work, work.with_extension("before")).unwrap();
+    std::fs::create_dir(work).unwrap();
+    container.start();
+    container.wait_ready(&compose);
+    assert!(container.shell().done(&["load"]).contains("Ours."));
+    let listed = container.shell().done(&["project", "list"]);
+    assert!(listed.starts_with("1 project\n"), "{listed}");
+    server.restart();
+    poll(PATIENCE, "the save that waited", || {
+        container.shell().done(&["load"]).contains("Lock").then_some(())
+    });
+    std::fs::remove_dir_all(work.with_extension("before")).unwrap();
+}
+
 #[test]
 fn a_container_that_may_not_create_waits_for_who_does() {
     let (compose, secret) = (compose(), Secret::new());

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use super::projects::change_registry;
 use super::team::team;
-use super::{Answer, ask, store_error};
+use super::{Answer, ask, bad_request, find, store_error};
 use crate::api::{TeamAction, TeamParams};
+use crate::clock;
 use crate::limits::TEAM_JOIN_AGAIN_AFTER;
+use crate::projects::{ProjectId, replace_directory};
 use crate::sessions::{Joining, SessionService};
 use crate::team::{self as link, TeamOrder};
 
@@ -41,6 +44,7 @@ pub(crate) async fn keep_joining(
 /// Joins the team, or creates its project. Does nothing, and needs no database, if the memory is
 /// the team's already.
 async fn join(service: &SessionService, order: &TeamOrder) -> Answer<()> {
+    continue_earlier(service, order).await?;
     if is_joined(service, order).await? {
         return Ok(());
     }
@@ -56,17 +60,46 @@ async fn join(service: &SessionService, order: &TeamOrder) -> Answer<()> {
     act(TeamAction::Join { place: order.place.clone(), merge: false }).await.map(drop)
 }
 
+/// Continues with the memory that the directory's path had before, if that is the team's. When a
+/// container is recreated, its volume has the memory, and the directory is another one.
+async fn continue_earlier(service: &SessionService, order: &TeamOrder) -> Answer<()> {
+    let asked = ask(service, &order.project).await?;
+    let registry = service.projects.registry.snapshot();
+    let is_known = asked.id.is_some_and(|id| registry.known_or_forgotten(id).is_some());
+    let Some(root) = asked.located.filter(|_| !is_known).map(|located| located.main_root()) else {
+        return Ok(());
+    };
+    let earlier = registry.projects().filter(|known| known.root == root);
+    let earlier = earlier.filter(|known| is_of(service, known.id, order));
+    let Some(earlier) = earlier.max_by_key(|known| (known.time, known.id)).cloned() else {
+        return Ok(());
+    };
+    let id = earlier.id;
+    let now = clock::now();
+    let replaced = find(service, &order.project, move |located| {
+        replace_directory(&located, &earlier, now).map_err(|error| bad_request(&error))
+    });
+    let change = replaced.await?;
+    change_registry(service, "continue", move |_| vec![change.clone()]).await?;
+    tracing::info!(project = %id, "the directory was replaced; its memory continues");
+    Ok(())
+}
+
 async fn is_joined(service: &SessionService, order: &TeamOrder) -> Answer<bool> {
     let Some(id) = ask(service, &order.project).await?.id else { return Ok(false) };
     let open = service.projects.open_known(id).await.map_err(store_error)?;
+    Ok(is_of(service, id, order) && open.is_some_and(|open| open.memory().team().is_some()))
+}
+
+/// Returns whether a memory is a copy of the team's, by its own file.
+fn is_of(service: &SessionService, id: ProjectId, order: &TeamOrder) -> bool {
     // Joining writes a file that cannot be read again.
     let config = link::read(&service.projects.open.directory(id)).ok().flatten();
-    let is_same = config.is_some_and(|config| {
+    config.is_some_and(|config| {
         config.url == order.place.url
             && config.secret == order.place.secret
             && Some(&config.name) == order.place.name.as_ref()
-    });
-    Ok(is_same && open.is_some_and(|open| open.memory().team().is_some()))
+    })
 }
 
 /// Returns whether the database shows the project. If it does not answer, the creation fails, too,

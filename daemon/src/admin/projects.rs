@@ -87,7 +87,7 @@ async fn delete(service: &SessionService, id: ProjectId) -> Answer<()> {
     change_registry(service, "delete", changes).await
 }
 
-async fn change_registry(
+pub(super) async fn change_registry(
     service: &SessionService,
     operation: &'static str,
     changes: impl Fn(&Registry) -> Vec<RegistryChange> + Send + Sync + 'static,

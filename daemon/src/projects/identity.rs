@@ -322,6 +322,20 @@ pub fn link(located: &Located, id: ProjectId) -> Result<RegistryChange, Establis
     Ok(RegistryChange::Linked { path: located.place().map_err(fail)?.id_dir(), id })
 }
 
+/// Returns the change that gives a project another directory in place of its own. The directory
+/// carries the id from its first write on.
+pub(crate) fn replace_directory(
+    located: &Located,
+    project: &ProjectRecord,
+    time: Timestamp,
+) -> Result<RegistryChange, EstablishError> {
+    let fail = |source| EstablishError::Unreadable { path: located.root.clone(), source };
+    let place = located.place().map_err(fail)?;
+    let (name, root) = (located.name.clone(), located.main_root());
+    let now = ProjectRecord { name, root, place, carries_id: false, time, ..project.clone() };
+    Ok(RegistryChange::ProjectSeen(now))
+}
+
 /// A project's place and the id found there.
 struct Here {
     uid: u32,

@@ -34,7 +34,7 @@ pub(crate) use files::{
 pub use identity::{
     EstablishError, Established, IdPlace, Resolution, Status, establish, identify, link,
 };
-pub(crate) use identity::{Move, moved};
+pub(crate) use identity::{Move, moved, replace_directory};
 pub(crate) use locate::branch;
 pub use locate::{
     ForeignMark, GitPlace, Located, NotAProject, PassedOver, Surroundings, locate, locate_exactly,
