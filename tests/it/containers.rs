@@ -125,7 +125,10 @@ fn the_secrets_are_where_the_variables_say_and_no_other_user_reads_them() {
     let secret = at(memory, "/secrets/0");
     let source = at(secret, "/source").as_str().unwrap();
     assert_eq!(file, format!("/run/secrets/{source}"));
-    assert_eq!((at(secret, "/uid"), at(secret, "/mode")), (&user.into(), &"0400".into()));
+    // Docker 27 and older cannot give a file to a user in an image without programs.
+    assert!(secret.get("uid").is_none() && secret.get("gid").is_none(), "{secret}");
+    assert_eq!(at(secret, "/mode"), 0o440);
+    assert_eq!(at(memory, "/group_add"), &Value::from(vec!["0"]));
     assert!(at(&compose, "/secrets").get(source).is_some());
 
     let (sidecar, pod) = sidecar();
@@ -140,10 +143,12 @@ fn the_secrets_are_where_the_variables_say_and_no_other_user_reads_them() {
     }
 }
 
-/// The agent finds the daemon by this variable alone.
+/// The agent finds the daemon and the project by these variables alone.
 #[test]
-fn an_agent_beside_the_daemon_finds_its_socket() {
+fn an_agent_beside_the_daemon_finds_its_socket_and_its_project() {
     let (_, pod) = sidecar();
     let agent = variables(at(&pod, "/containers/0"));
-    assert_eq!(agent.get("ANCHORD_HOME"), image().get("ANCHORD_HOME"));
+    for name in ["ANCHORD_HOME", "ANCHORD_PROJECT"] {
+        assert_eq!(agent.get(name), image().get(name), "{name}");
+    }
 }
