@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::fs::OpenOptions;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -69,9 +69,7 @@ fn from_file(path: &Path) -> Result<Password, Error> {
     let flags = (OFlags::NONBLOCK | OFlags::CLOEXEC).bits();
     let flags = i32::try_from(flags).map_err(|_| failed("cannot be opened"))?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path);
-    let file = file.map_err(|error| {
-        failed(&format!("{error}; put the password into it, readable for its owner alone"))
-    })?;
+    let file = file.map_err(|error| failed(&format!("{error}; {}", action(error.kind()))))?;
     // Metadata of the open file, so that nobody exchanges the file in between.
     let meta = file.metadata().map_err(|error| failed(&error.to_string()))?;
     if !meta.is_file() {
@@ -83,6 +81,17 @@ fn from_file(path: &Path) -> Result<Password, Error> {
         .read_to_end(&mut bytes)
         .map_err(|error| failed(&error.to_string()))?;
     first_line(bytes).ok_or_else(|| failed("its first line is empty or too long"))
+}
+
+/// Returns the user's way out when the file cannot be opened.
+fn action(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::PermissionDenied => {
+            "give it to the user of the daemon with mode 600, or to root and a group of that user's \
+             with mode 440"
+        }
+        _ => "put the password into it, readable for its owner alone",
+    }
 }
 
 /// Refuses a file that others may read or change, by the rule that libpq has for keys. Root reads

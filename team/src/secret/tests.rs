@@ -1,11 +1,12 @@
 //! Tests of the sources of a password.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use rustix::fs::Mode;
 
-use super::{Secret, check_access, from_command};
+use super::{Secret, action, check_access, from_command};
 use crate::error::Error;
 
 async fn read(secret: Secret) -> Result<String, String> {
@@ -52,6 +53,12 @@ async fn a_file_is_private_and_its_first_line_counts() {
     let kind = rustix::fs::FileType::Fifo;
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, kind, Mode::RUSR | Mode::WUSR, 0).unwrap();
     assert!(read(Secret::File(fifo)).await.unwrap_err().contains("regular"));
+}
+
+#[test]
+fn a_file_of_another_user_is_to_change_hands() {
+    assert!(action(ErrorKind::PermissionDenied).contains("give it to the user"));
+    assert!(action(ErrorKind::NotFound).contains("put the password into it"));
 }
 
 #[test]
