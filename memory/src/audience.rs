@@ -87,6 +87,24 @@ impl Audience {
         }
     }
 
+    /// Names a tool for use in the memory that a text is about: a person's command repeats the
+    /// options that name it.
+    pub(crate) fn tool_here(&self, tool: Tool) -> String {
+        match self {
+            Self::Agent | Self::Compactor => self.tool(tool),
+            Self::Person(_) => self.command(&[tool.command()]),
+        }
+    }
+
+    /// Words a command in backticks. For a person it repeats the options that name the memory.
+    pub(crate) fn command(&self, words: &[&str]) -> String {
+        let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        if let Self::Person(shell) = self {
+            words.extend(shell.memory());
+        }
+        in_backticks(&words)
+    }
+
     /// Words that the same is called again from a cursor on: the parameter to add for an agent, and
     /// the whole command for a person.
     pub fn again(&self, cursor: &str) -> String {
@@ -108,7 +126,7 @@ fn in_backticks(words: &[String]) -> String {
 }
 
 impl Shell {
-    /// Returns the words of the command that does what a call does, in the same project.
+    /// Returns the words of the command that does what a call does, in the same memory.
     fn command(&self, tool: Tool, parameters: &[(&str, Value)]) -> Vec<String> {
         let name = tool.command();
         // The record comes first, as people type it.
@@ -133,8 +151,15 @@ impl Shell {
         if tool == Tool::Load && self.typed.first().is_some_and(|word| word == name) {
             words.extend(self.option("--max-tokens"));
         }
-        words.extend(self.option("--project"));
+        words.extend(self.memory());
         words
+    }
+
+    /// Returns the options that name the memory, as they were typed.
+    fn memory(&self) -> Vec<String> {
+        let (options, _) = self.split();
+        let user = options.iter().filter(|word| *word == "--user").take(1).cloned();
+        self.option("--project").chain(user).collect()
     }
 
     /// Returns the typed command line with another cursor.

@@ -88,3 +88,22 @@ fn a_tool_is_named_for_its_audience() {
         assert_eq!(person("load").tool(tool), format!("`anchord {name}`"));
     }
 }
+
+/// A copied command must not write to another memory than the one that was read.
+#[test]
+fn a_command_names_the_memory_that_the_typed_one_named() {
+    let cases = [
+        ("undo", "`anchord undo 9`"),
+        ("restore --to 1 --project /a", "`anchord undo 9 --project /a`"),
+        ("undo --project=/a --force", "`anchord undo 9 --project=/a`"),
+        ("undo 4 --user", "`anchord undo 9 --user`"),
+        ("note -- --user --project /a", "`anchord undo 9`"),
+    ];
+    for (typed, expected) in cases {
+        assert_eq!(person(typed).command(&["undo", "9"]), expected, "{typed}");
+    }
+    assert_eq!(Audience::Agent.command(&["load"]), "`anchord load`");
+    assert_eq!(Audience::Agent.tool_here(Tool::Search), "memory_search");
+    let here = person("load --project /a").tool_here(Tool::Search);
+    assert_eq!(here, "`anchord search --project /a`");
+}

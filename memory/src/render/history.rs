@@ -375,7 +375,7 @@ fn undo_of(revision: Revision, audience: &Audience) -> String {
         Audience::Agent | Audience::Compactor => {
             format!("memory_rollback {{\"undo\":{}}}", revision.0)
         }
-        Audience::Person(_) => format!("`anchord undo {}`", revision.0),
+        Audience::Person(_) => audience.command(&["undo", &revision.0.to_string()]),
     }
 }
 

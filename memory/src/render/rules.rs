@@ -234,7 +234,8 @@ pub fn rules(memory: &Memory, team: &[anchord_rules::Rule], audience: &Audience)
     let standing = |record: &crate::record::Record| record.rule().map(|rule| rule.standing);
     let proposed = records.iter().filter(|record| is_proposed(standing(record))).count();
     if proposed > 0 && matches!(audience, Audience::Person(_)) {
-        let _ = writeln!(text, "Proposed rules are not in force: `anchord rules accept ID`.");
+        let accept = audience.command(&["rules", "accept", "ID"]);
+        let _ = writeln!(text, "Proposed rules are not in force: {accept}.");
     }
     text
 }

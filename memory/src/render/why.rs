@@ -3,6 +3,7 @@
 
 use super::hooks::{FileContext, PromptContext, RenderedContext, file_context, prompt_context};
 use super::{append, loaded};
+use crate::audience::Audience;
 use crate::ids::{RecordId, SessionId};
 use crate::limits::WHY_CANDIDATES_MAX;
 use crate::memory::Memory;
@@ -72,7 +73,7 @@ pub fn why_file(memory: &Memory, of: &FileContext<'_>) -> RenderedContext {
 }
 
 /// Renders what a session is shown at its start, whatever the prompt. Empty if that is nothing.
-pub fn why_start(shown: &[RecordId]) -> String {
+pub fn why_start(shown: &[RecordId], audience: &Audience) -> String {
     if shown.is_empty() {
         return String::new();
     }
@@ -83,7 +84,8 @@ pub fn why_start(shown: &[RecordId]) -> String {
         more => format!(" and {more} more"),
     };
     format!(
-        "\nA session's start shows these without a prompt (`anchord load`): {}{more}.\n",
+        "\nA session's start shows these without a prompt ({}): {}{more}.\n",
+        audience.command(&["load"]),
         named.join(", ")
     )
 }

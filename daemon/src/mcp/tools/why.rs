@@ -47,6 +47,6 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let loading = context.session.loading(&context.sessions, &view, None).await;
     let load = render::load(&view.memory, &loading.view());
     let load = load.map_err(|refusal| context.refused("explain", &refusal))?;
-    let text = why.text + &render::why_start(&load.shown);
+    let text = why.text + &render::why_start(&load.shown, &context.audience);
     Ok(ToolAnswer::from(text).with_newest(&*view.memory, &why.shown))
 }

@@ -50,6 +50,17 @@ fn a_rollback_names_what_stays_and_why() {
     "#);
 }
 
+/// Without the project, a copied line would undo a commit of another one.
+#[test]
+fn a_person_takes_a_rollback_back_in_the_same_project() {
+    let typed = ["restore", "--to", "1", "--project", "/a b"].map(str::to_owned).into();
+    let done = UndoEnd::Done { revision: Some(Revision(9)) };
+    let outcome = outcome(UndoTarget::Project(Revision(1)), done);
+    let lines = rollback(&outcome, &Audience::Person(crate::Shell { typed }));
+    let last = &lines.last().unwrap().text;
+    assert_eq!(last, "To take this back: `anchord undo 9 --project '/a b'`");
+}
+
 #[test]
 fn a_conflict_names_the_commits_and_the_record_in_the_way() {
     let conflict = |id: &str, rival: Option<&str>, commits: &[u64]| UndoConflict {

@@ -72,3 +72,17 @@ fn a_branch_that_is_not_known_is_said_to_be_so() {
     r1 Not on main: others build on it. It may match a branch that is not known and `git commit -m x`.
     ");
 }
+
+/// A person who looks at another project accepts a rule there.
+#[test]
+fn the_command_for_a_proposed_rule_is_for_the_same_project() {
+    let mut memory = Memory::default();
+    let (proposed, by) =
+        (crate::testing::rule("No force push", "r"), crate::testing::origin("a", 1));
+    let plan = crate::plan_rule(&memory, proposed, crate::RuleAuthor::Agent, &by);
+    crate::testing::apply(&mut memory, plan.unwrap());
+    let typed = ["rules", "list", "--project", "/a"].map(str::to_owned).into();
+    let text = rules(&memory, &[], &Audience::Person(crate::Shell { typed }));
+    assert!(text.ends_with("`anchord rules accept ID --project /a`.\n"), "{text}");
+    assert!(!rules(&memory, &[], &Audience::Agent).contains("accept"));
+}
