@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::record::{Record, RecordState};
 
 /// Renders the records that others wrote since a revision, one line each, newest first. The last
-/// line counts those beyond [`CHANGES_SHOWN_MAX`].
+/// line counts those beyond [`CHANGES_SHOWN_MAX`], and names the call that lists them.
 pub fn changes_since(
     memory: &Memory,
     since: Revision,
@@ -19,18 +19,35 @@ pub fn changes_since(
 }
 
 /// Renders written records, one line each. The last line counts those beyond
-/// [`CHANGES_SHOWN_MAX`].
+/// [`CHANGES_SHOWN_MAX`], and names the call that lists them.
 pub(super) fn change_lines<'a>(
-    records: impl ExactSizeIterator<Item = &'a Record>,
+    mut records: impl Iterator<Item = &'a Record>,
     now: Timestamp,
 ) -> Vec<String> {
-    let more = records.len().saturating_sub(CHANGES_SHOWN_MAX);
     let mut lines: Vec<String> =
-        records.take(CHANGES_SHOWN_MAX).map(|record| change(record, now)).collect();
-    if more > 0 {
-        lines.push(format!("and {more} more"));
+        records.by_ref().take(CHANGES_SHOWN_MAX).map(|record| change(record, now)).collect();
+    let rest: Vec<&Record> = records.collect();
+    if !rest.is_empty() {
+        lines.push(more(&rest));
     }
     lines
+}
+
+/// Counts records that are not named, and names the call that lists them.
+pub(super) fn more(rest: &[&Record]) -> String {
+    let count = rest.len();
+    match listing(rest) {
+        Some(listing) => format!("and {count} more; {listing}"),
+        None => format!("and {count} more"),
+    }
+}
+
+/// Says by which call written records are found again. `None` if all are forgotten, since no search
+/// finds them.
+pub(super) fn listing(records: &[&Record]) -> Option<String> {
+    let found = records.iter().filter(|record| record.state != RecordState::Forgotten);
+    let since = found.map(|record| record.updated.time).min()?.minute();
+    Some(format!(r#"memory_search {{"since":"{since}"}} lists what was written since"#))
 }
 
 /// Lists the records written since a revision by sessions other than `except`, newest first.

@@ -115,7 +115,7 @@ struct Page {
     head: String,
     missing: usize,
     /// The call that returns the missing lines, as the end of a sentence.
-    rest: &'static str,
+    rest: String,
     shown: Vec<RecordId>,
     whole: Vec<RecordId>,
 }
@@ -133,10 +133,18 @@ impl Page {
             left,
             head: String::new(),
             missing: 0,
-            rest: "memory_load shows them",
+            rest: "memory_load shows them".to_owned(),
             shown: Vec::new(),
             whole: Vec::new(),
         }
+    }
+
+    /// Names the call that returns the missing lines, and keeps room for it.
+    fn with_rest(mut self, rest: String) -> Self {
+        let more = rest.chars().count().saturating_sub(self.rest.chars().count());
+        self.left = self.left.saturating_sub(more);
+        self.rest = rest;
+        self
     }
 
     /// Adds a line, and before the first line under a heading the heading itself. Returns whether

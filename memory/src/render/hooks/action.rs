@@ -91,7 +91,7 @@ pub fn failure_context(memory: &Memory, view: &FailureContext<'_>) -> RenderedCo
 }
 
 fn page() -> Page {
-    Page { rest: "memory_search finds them", ..Page::of(ACTION_CHARS_MAX) }
+    Page { rest: "memory_search finds them".to_owned(), ..Page::of(ACTION_CHARS_MAX) }
 }
 
 /// Adds the records that fit, the best first, and counts the others. The first records leave room

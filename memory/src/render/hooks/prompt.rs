@@ -39,22 +39,31 @@ pub(super) const ON_THIS: &str = "Memory has on this:";
 /// Renders the records that a prompt recalls, and others' changes, one line each. Rows made by rule
 /// are not reported as changes, nor are records that the prompt recalls.
 pub fn prompt_context(memory: &Memory, view: &PromptContext<'_>) -> RenderedContext {
-    let mut page = Page::of(PROMPT_CHARS_MAX);
+    let mut news = view.since.map_or_else(Vec::new, |since| news(memory, since, view.session));
+    let mut page = page_for(&news);
     if let Some(prompt) = view.prompt {
         let of = PromptQuery { reader: view.reader, prompt, given: view.given, now: view.now };
         records(&mut page, memory, &of);
     }
-    let mut news = view.since.map_or_else(Vec::new, |since| news(memory, since, view.session));
     news.retain(|record| !page.shown.contains(&record.id));
     for record in news.iter().take(PROMPT_CHANGES_MAX) {
         page.change("Changed by other sessions since your last prompt:", record, view.now);
     }
-    let rest = news.len().saturating_sub(PROMPT_CHANGES_MAX);
-    if rest > 0 {
-        page.line("", &format!("- and {rest} more: memory_load shows them"));
+    let rest = news.get(PROMPT_CHANGES_MAX..).unwrap_or_default();
+    if !rest.is_empty() {
+        page.line("", &format!("- {}", changes::more(rest)));
     }
     let context = page.finished();
-    RenderedContext { truncated: context.truncated || rest > 0, ..context }
+    RenderedContext { truncated: context.truncated || !rest.is_empty(), ..context }
+}
+
+/// Creates a page for these changes by others. A load names only the newest ones, and once.
+pub(super) fn page_for(news: &[&Record]) -> Page {
+    let page = Page::of(PROMPT_CHARS_MAX);
+    match changes::listing(news) {
+        Some(listing) => page.with_rest(listing),
+        None => page,
+    }
 }
 
 /// Adds the records that a prompt or a subagent's task recalls, each with the day it was written. A

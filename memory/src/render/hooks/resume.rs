@@ -1,10 +1,10 @@
 //! Context when a conversation is resumed. The load is in its context already, so only later
 //! changes are reported.
 
-use super::prompt::news;
-use super::{Page, RenderedContext};
+use super::RenderedContext;
+use super::prompt::{news, page_for};
 use crate::ids::{Kind, Revision, SessionId, Timestamp};
-use crate::limits::{CHANGES_SHOWN_MAX, PROMPT_CHARS_MAX};
+use crate::limits::CHANGES_SHOWN_MAX;
 use crate::memory::Memory;
 use crate::record::{Body, SessionRow};
 
@@ -30,8 +30,8 @@ pub fn resumed(
     session: &SessionId,
     now: Timestamp,
 ) -> RenderedContext {
-    let mut page = Page::of(PROMPT_CHARS_MAX);
     let others = news(memory, since, session);
+    let mut page = page_for(&others);
     for record in others.iter().take(CHANGES_SHOWN_MAX) {
         page.change("Changed by other sessions while this conversation was away:", record, now);
     }

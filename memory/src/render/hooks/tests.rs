@@ -247,7 +247,9 @@ fn many_changes_are_counted_and_own_ones_left_out() {
     save(&mut memory, &origin("me", 2), lessons([lesson("my own", "")]));
     let text = prompted(&memory, None, Some(0), &[]).text;
     assert_eq!(text.matches("\n- new").count() + text.matches("\n- changed").count(), 5, "{text}");
-    assert!(text.contains("- and 5 more: memory_load") && !text.contains("my own"), "{text}");
+    let since = day(1).minute();
+    let rest = format!(r#"- and 5 more; memory_search {{"since":"{since}"}} lists what was"#);
+    assert!(text.contains(&rest) && !text.contains("my own"), "{text}");
 }
 
 #[test]
@@ -457,7 +459,8 @@ fn as_many_changes_while_away_as_fit_are_shown_and_the_rest_counted() {
         assert!(away.text.chars().count() <= PROMPT_CHARS_MAX, "{first}: {}", away.text);
         let missing = 23 - away.text.matches("\n- new n").count();
         assert!(away.text.contains(&format!("\n{missing} more did not fit")), "{}", away.text);
-        assert!(away.truncated);
+        assert!(away.text.contains("; memory_search {\"since\":") && away.truncated);
+        assert!(away.text.contains(" lists what was written since.\n"), "{}", away.text);
         // One line names one record, and none gives it whole.
         assert_eq!((away.shown.len(), away.whole.len()), (23 - missing, 0));
     }
