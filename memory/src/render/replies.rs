@@ -114,7 +114,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
     let counts: Vec<String> = written
         .map(|kind| (kind, added.of(kind)))
         .filter_map(with_added)
-        .chain([Kind::SessionRow.count(outcome.sessions)])
+        .chain([Kind::SessionRow.count(outcome.active.of(Kind::SessionRow))])
         .collect();
     let mut text = format!(
         "Saved as {}, revision {}: {}; {}.\n",

@@ -34,6 +34,18 @@ fn replies_report_the_outcome_of_a_write() {
     "#);
 }
 
+/// `memory_status` counts the active ones too.
+#[test]
+fn a_save_does_not_count_forgotten_sessions() {
+    let mut memory = Memory::default();
+    let first = crate::testing::save(&mut memory, &origin("one", 1), Staged::default());
+    let by = origin("two", 2);
+    let plan = plan_forget(&memory, &Reader::anyone(), first.row, None, &by).unwrap();
+    apply(&mut memory, plan);
+    let outcome = crate::testing::save(&mut memory, &by, Staged::default());
+    assert!(save(&outcome).contains(": 1 session; "), "{}", save(&outcome));
+}
+
 #[test]
 fn a_staged_summary_alone_is_pending() {
     let part = Staged { summary: Some("began".to_owned()), ..Staged::default() };
