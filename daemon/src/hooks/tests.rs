@@ -85,14 +85,17 @@ async fn a_load_after_a_hooks_load_gives_only_what_changed() {
     world.hook_by(claude(hello), &started("a", "startup")).await;
     let load = shim.call("memory_load", json!({"task": "anything"})).await;
     assert!(load.starts_with("Memory is already loaded in your context, at revision 1"), "{load}");
-    assert!(load.contains("Nothing changed since revision 1."), "{load}");
+    assert!(load.contains("Nothing changed by others since revision 1."), "{load}");
 
     let lesson =
         json!({"session_summary": "More.", "lessons": [{"summary": "Sync the folder too"}]});
     other.call("memory_save", lesson).await;
     let load = shim.call("memory_load", json!({})).await;
     assert!(load.contains("Sync the folder too") && !load.contains("Sockets"), "{load}");
-    assert!(shim.call("memory_load", json!({})).await.contains("Nothing changed since"), "once");
+    assert!(
+        shim.call("memory_load", json!({})).await.contains("Nothing changed by others since"),
+        "once"
+    );
     let part = shim.call("memory_load", json!({"sections": ["blueprints"]})).await;
     assert!(part.contains("Sockets, not ports"), "{part}");
 }

@@ -95,7 +95,7 @@ pub fn already_loaded(
     text.push('\n');
     let lines = changes_since(memory, since, Some(session), now);
     if lines.is_empty() {
-        append(&mut text, format_args!("Nothing changed since revision {}.\n", since.0));
+        append(&mut text, format_args!("Nothing changed by others since revision {}.\n", since.0));
         return text;
     }
     append(&mut text, format_args!("Changed by others since revision {}:\n", since.0));

@@ -19,14 +19,14 @@ fn a_repeated_load_gives_only_what_changed() {
     let own = SessionId::new("s1");
     let text = already_loaded(&memory, at, at, &own, day(9));
     assert!(text.contains("at revision 1"), "{text}");
-    assert!(text.ends_with("Nothing changed since revision 1.\n"), "{text}");
+    assert!(text.ends_with("Nothing changed by others since revision 1.\n"), "{text}");
 
     save(&mut memory, &origin("s2", 2), blueprints([blueprint("Ports", "None.")]));
     let text = already_loaded(&memory, at, at, &own, day(9));
     assert!(text.contains("Changed by others since revision 1:\n"), "{text}");
     assert!(text.contains("Ports") && !text.contains("Sockets"), "{text}");
     let text = already_loaded(&memory, at, at, &SessionId::new("s2"), day(9));
-    assert!(text.ends_with("Nothing changed since revision 1.\n"), "own changes: {text}");
+    assert!(text.ends_with("Nothing changed by others since revision 1.\n"), "own changes: {text}");
     assert!(memory.last_written().is_some_and(|record| record.updated.time == day(2)));
 }
 
