@@ -81,6 +81,11 @@ impl Record {
         }
     }
 
+    /// Returns whether nobody wrote any of its text: it is captured, or a topic made by rule.
+    pub(crate) fn is_by_rule(&self) -> bool {
+        self.is_captured() || self.topic().is_some_and(Topic::is_by_rule)
+    }
+
     /// Returns whether an undo took its creation back. It is forgotten, and nobody has judged it:
     /// an undo keeps the time of the creation, while forgetting has its own.
     pub(crate) fn is_taken_back(&self) -> bool {

@@ -36,8 +36,8 @@ pub struct PromptContext<'a> {
 /// The heading above recalled records.
 pub(super) const ON_THIS: &str = "Memory has on this:";
 
-/// Renders the records that a prompt recalls, and others' changes, one line each. Rows made by rule
-/// are not reported as changes, nor are records that the prompt recalls.
+/// Renders the records that a prompt recalls, and others' changes, one line each. Records made by
+/// rule are not reported as changes, nor are those that the prompt recalls.
 pub fn prompt_context(memory: &Memory, view: &PromptContext<'_>) -> RenderedContext {
     let mut news = view.since.map_or_else(Vec::new, |since| news(memory, since, view.session));
     let mut page = page_for(&news);
@@ -114,6 +114,6 @@ pub(super) fn news<'a>(
     session: &SessionId,
 ) -> Vec<&'a Record> {
     let mut news = changes::written_by_others(memory, since, Some(session));
-    news.retain(|record| !record.is_captured());
+    news.retain(|record| !record.is_by_rule());
     news
 }

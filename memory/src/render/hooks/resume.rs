@@ -23,7 +23,7 @@ pub fn last_seen(memory: &Memory, session: &SessionId, key: &str) -> Option<Revi
 }
 
 /// Renders what others changed since a revision, in at most [`CHANGES_SHOWN_MAX`] lines, and counts
-/// the rest. Empty if they changed nothing. Rows made by rule are not reported as changes.
+/// the rest. Empty if they changed nothing. Records made by rule are not reported.
 pub fn resumed(
     memory: &Memory,
     since: Revision,

@@ -267,6 +267,29 @@ fn a_captured_row_is_not_reported_as_a_change() {
     assert_eq!(resumed(&memory, Revision(0), &me(), day(60)), RenderedContext::default());
 }
 
+/// A conversation that is compacted is bound to a topic of its own, which says little.
+#[test]
+fn a_topic_made_by_rule_is_not_reported_as_a_change() {
+    let mut memory = Memory::default();
+    let part = |history| TopicPart {
+        name: Some("session-2026-11-28-89d18b".to_owned()),
+        history: vec![history],
+        ..TopicPart::default()
+    };
+    let with = |history| Staged { topics: vec![part(history)], ..Staged::default() };
+    let other = SessionId::new("other");
+    let is_topic = |record: &&Record| record.kind() == Kind::Topic;
+    let topics = |memory: &Memory| {
+        let news = prompt::news(memory, Revision(0), &me());
+        news.into_iter().filter(is_topic).count()
+    };
+    save(&mut memory, &origin(&other.0, 1), with(crate::HistoryLine::new("Compacted.")));
+    assert_eq!((memory.totals().active.topics, topics(&memory)), (1, 0));
+    let written = crate::HistoryLine::written("The queue is fair.".to_owned());
+    save(&mut memory, &origin(&other.0, 2), with(written));
+    assert_eq!(topics(&memory), 1);
+}
+
 #[test]
 fn a_subagent_gets_records_about_its_task_and_titles_of_others() {
     let slice = for_subagent(&memory(), Some("find out why the websocket proxy drops connections"));
