@@ -498,11 +498,12 @@ fn sections(
         match kind {
             Kind::Anchor => shown.sort_by(|(a, _), (b, _)| spot(a.record).cmp(&spot(b.record))),
             // The reader's own topic comes first, then the project's, then the others, newest
-            // first.
+            // first. Those that nobody wrote come last.
             Kind::Topic => shown.sort_by_key(|(entry, _)| {
                 let is_other = entry.record.topic().is_some_and(|topic| topic.name != MAIN);
                 let (time, id) = (entry.record.updated.time, entry.record.id);
-                Reverse((entry.is_in_view(), is_other, time, id))
+                let is_written = !entry.record.is_by_rule();
+                Reverse((entry.is_in_view(), is_other, is_written, time, id))
             }),
             Kind::SessionRow => {
                 shown.sort_by_key(|(entry, _)| newest_row(entry.record));

@@ -119,9 +119,14 @@ pub(super) fn full(
 /// last line of its history is shown.
 pub(super) fn head(record: &Record, topic: &Topic) -> String {
     let status = topic.status.trim().lines().next().map(one_line);
-    let told = || topic.history.last().map(|line| one_line(&history_line(line)));
-    let says = status.or_else(told).unwrap_or_else(|| NO_STATUS.to_owned());
+    let says = status.unwrap_or_else(|| without_status(topic));
     format!("{} {}: {says}", record.id, topic.name)
+}
+
+/// Renders the last line of the history, in place of a missing status.
+pub(super) fn without_status(topic: &Topic) -> String {
+    let told = topic.history.last().map(|line| one_line(&history_line(line)));
+    told.unwrap_or_else(|| NO_STATUS.to_owned())
 }
 
 fn history_line(line: &HistoryLine) -> String {

@@ -73,9 +73,11 @@ impl WordedItem for TopicPart {
     }
 }
 
-/// Renders a topic in short: its name, its status, and every open question.
+/// Renders a topic in short: its name, its status, and every open question. Without a status, the
+/// last line of its history is shown.
 pub(in crate::render) fn brief(record: &Record, topic: &Topic) -> String {
     let status = one_line(&topic.status);
+    let status = if status.is_empty() { topic::without_status(topic) } else { status };
     let mut text =
         format!("{} {}: {}", record.id, topic.name, clip_words(&status, TOPIC_BRIEF_CHARS_MAX));
     for open in topic.pending() {

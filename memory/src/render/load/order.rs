@@ -42,7 +42,7 @@ fn worth(record: &Record, at: Timestamp) -> i64 {
 const LONG_BYTES: usize = 1_600;
 
 /// Returns a sort key, the most wanted first, for records of one kind that are equally relevant to
-/// the task. Long texts and lessons made by rule come last. Facts and important notes come before
+/// the task. Long texts, and lessons and topics made by rule come last. Facts and important notes come before
 /// other notes, then notes are ordered by worth. Records of other kinds come newest first: what was
 /// done last matters, also where a rule wrote the session's row.
 pub(super) fn want(record: &Record, at: Timestamp) -> (bool, bool, bool, Reverse<i64>) {
@@ -58,7 +58,7 @@ pub(super) fn want(record: &Record, at: Timestamp) -> (bool, bool, bool, Reverse
     };
     let minor =
         record.note().is_some_and(|note| note.key.is_none() && note.importance < IMPORTANT_MIN);
-    let by_rule = record.is_captured() && record.kind() != Kind::SessionRow;
+    let by_rule = record.is_by_rule() && record.kind() != Kind::SessionRow;
     (bytes > LONG_BYTES, by_rule, minor, Reverse(worth))
 }
 

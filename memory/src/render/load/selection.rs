@@ -10,7 +10,8 @@ use crate::memory::Memory;
 use crate::record::{Body, Record};
 use crate::topic::MAIN;
 
-/// Lists the topic in view, the project's own, and those written last, each once.
+/// Lists the topic in view, the project's own, and those written last, each once. Topics made by
+/// rule follow the others.
 pub(super) fn topics(
     memory: &Memory,
     focus: Option<RecordId>,
@@ -22,7 +23,7 @@ pub(super) fn topics(
         .map(|record| &**record)
         .filter(|record| !in_view.contains(&record.id))
         .collect();
-    others.sort_by_key(|record| Reverse((record.updated.time, record.id)));
+    others.sort_by_key(|it| (it.is_by_rule(), Reverse((it.updated.time, it.id))));
     others.truncate(TOPICS_SHOWN_MAX);
     in_view.into_iter().filter_map(|id| memory.record(id)).map(|record| &**record).chain(others)
 }

@@ -146,6 +146,35 @@ fn a_topic_in_view_takes_room_for_no_heading_but_its_own() {
     assert_eq!(with.chars - without.chars, heading.chars);
 }
 
+/// Each compaction may make a topic that says little.
+#[test]
+fn topics_made_by_rule_follow_the_others_and_each_line_says_something() {
+    let mut memory = Memory::default();
+    let named = |name: String| TopicPart { name: Some(name), ..TopicPart::default() };
+    let with = |part: TopicPart| Staged { topics: vec![part], ..Staged::default() };
+    let status = Some("Payment is open.".to_owned());
+    let written = TopicPart { status, ..named("checkout".to_owned()) };
+    save(&mut memory, &origin("one", 1), with(written));
+    for at in 1..=limits::TOPICS_SHOWN_MAX + 1 {
+        let history = vec![crate::HistoryLine::new(&format!("Compacted {at} messages."))];
+        let by_rule = TopicPart { history, ..named(format!("session-{at}")) };
+        save(&mut memory, &origin("one", 2 + i64::try_from(at).unwrap()), with(by_rule));
+    }
+    let asked = Asked { sections: vec![Kind::Topic, Kind::Note], ..Asked::default() };
+    for depth in [super::super::Depth::Whole, super::super::Depth::Briefly] {
+        let texts: Vec<String> =
+            texts_at(&memory, &asked, depth).into_iter().map(|(_, full, ..)| full).collect();
+        assert!(texts[0].starts_with("t1 checkout: Payment is open."), "{texts:?}");
+        assert!(texts.iter().all(|text| !text.contains(":  ")), "{texts:?}");
+        if depth == super::super::Depth::Briefly {
+            assert!(texts[1].ends_with(" messages. …\n"), "{texts:?}");
+        }
+    }
+    let text = loaded(&memory, &asked).text;
+    let topics = text.split_once("## Topics").unwrap().1;
+    assert!(topics.lines().nth(1).unwrap().starts_with("t1 checkout: "), "{topics}");
+}
+
 /// A session that continues a topic needs its questions, whatever else there is to show.
 #[test]
 fn open_questions_of_all_topics_are_shown_with_and_without_room_for_the_rest() {
