@@ -4,7 +4,7 @@
 //! less than the record is marked with [`CUT`].
 
 use super::cut::{CUT, clip_within, cut};
-use super::kinds::words;
+use super::kinds::{Line, words};
 use crate::fold::{clip, one_line};
 use crate::gist::gist_first;
 use crate::limits::{LOADED_LINE_CHARS_MAX, TITLE_CHARS_MAX};
@@ -51,7 +51,7 @@ fn after_id<'t>(record: &Record, text: &'t str) -> &'t str {
     text.strip_prefix(&record.id.to_string()).unwrap_or(text)
 }
 
-/// Renders the record in one short line.
+/// Renders the record in one short line. It ends with [`CUT`] unless it says all.
 pub(super) fn title(record: &Record) -> String {
     let whole = whole(record);
     let is_short = after_id(record, &whole).chars().count() <= TITLE_CHARS_MAX;
@@ -59,6 +59,12 @@ pub(super) fn title(record: &Record) -> String {
         return whole;
     }
     let line = one_line(&words(record).loaded_title(record));
+    // Joined lines say the same as those of the whole text.
+    let is_all = |all: Line| all.is_all && one_line(&format!("{}{}", all.text, all.end)) == line;
+    let fits = after_id(record, &line).chars().count() <= TITLE_CHARS_MAX;
+    if fits && words(record).line(record).is_some_and(is_all) {
+        return line;
+    }
     format!("{}{}", record.id, cut(after_id(record, &line), TITLE_CHARS_MAX))
 }
 

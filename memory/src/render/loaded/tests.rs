@@ -178,6 +178,8 @@ fn the_title_of_a_session_is_its_line_cut_after_a_word() {
     insta::assert_snapshot!(title(&long), @"s1 2026-11-02 claude-code (not saved by its agent): Asked: publish the berth plan next and use half open ranges; Edited: backend/fernweh/berths/publish.py; Said …");
     let short = row("Asked: go on\nSaid last: Went on.", &[("Asked: begin", true)], true);
     insta::assert_snapshot!(title(&short), @"s1 2026-11-02 claude-code (not saved by its agent): Asked: go on; Said last: Went on. (+1 earlier) …");
+    let all = row("Asked: go on\nSaid last: Went on.", &[], true);
+    insta::assert_snapshot!(title(&all), @"s1 2026-11-02 claude-code (not saved by its agent): Asked: go on; Said last: Went on.");
 }
 
 /// One question after a save must not hide what the session did.
