@@ -18,7 +18,7 @@ use super::load::{self, LoadText, LoadView};
 use super::room::Room;
 use super::{append, changes, loaded};
 use crate::fold::clip_words;
-use crate::ids::{RecordId, Timestamp};
+use crate::ids::{Kind, RecordId, Timestamp};
 use crate::injected::{FRAME_CHARS, frame};
 use crate::limits::{CHANGE_CHARS_MAX, SESSION_START_CHARS_MAX};
 use crate::memory::Memory;
@@ -170,13 +170,13 @@ impl Page {
 
     /// Adds records, whole as long as their texts take at most `whole_max` characters together, and
     /// otherwise by their titles. Only counts those after the first that does not fit, because
-    /// there may be many.
+    /// there may be many. Returns the characters that are left for whole texts.
     fn records<'a>(
         &mut self,
         head: &str,
         records: impl IntoIterator<Item = &'a Record>,
         mut whole_max: usize,
-    ) {
+    ) -> usize {
         for record in records {
             if self.missing > 0 {
                 self.leave_out(1);
@@ -190,6 +190,16 @@ impl Page {
                 whole_max = whole_max.saturating_sub(takes);
             }
         }
+        whole_max
+    }
+
+    /// Adds pinned records as [`Self::records`] does. Nobody pinned the rules in force, so they
+    /// have a heading of their own, as in a load.
+    fn pinned<'a>(&mut self, pinned: impl Iterator<Item = &'a Record>, whole_max: usize) {
+        let (rules, others): (Vec<&Record>, Vec<&Record>) =
+            pinned.partition(|record| record.kind() == Kind::Rule);
+        let whole_left = self.records("Rules in force:", rules, whole_max);
+        self.records("Pinned:", others, whole_left);
     }
 
     /// Adds a record that others wrote, in one line.

@@ -43,7 +43,7 @@ pub fn compaction_instructions(memory: &Memory, view: &CompactionView<'_>) -> Re
             page.line(&head, &line);
         }
     }
-    page.records("Pinned:", pinned(memory, view.reader, view.now), page.left / 4);
+    page.pinned(pinned(memory, view.reader, view.now).into_iter(), page.left / 4);
     for line in work.lines(&[], page.left, Bodies::WhereTheyFit) {
         page.line("", &line);
     }

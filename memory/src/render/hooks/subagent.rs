@@ -40,7 +40,7 @@ pub fn subagent_context(memory: &Memory, view: &SubagentContext<'_>) -> Rendered
     };
     let pinned = pinned(memory, view.reader, view.now).into_iter();
     let pinned = pinned.filter(|record| !given.contains(&record.id));
-    page.records("Pinned:", pinned, page.left / 2);
+    page.pinned(pinned, page.left / 2);
     if let Some(memory) = view.personal {
         own_notes(&mut page, memory, view.now);
     }

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::activity::SessionActivity;
-use crate::ids::{Kind, Revision, SessionId, Timestamp};
+use crate::ids::{Revision, SessionId, Timestamp};
 use crate::injected::strip;
 use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::limits::{
@@ -306,6 +306,22 @@ fn a_subagent_gets_records_about_its_task_and_titles_of_others() {
     </anchord-memory>
     "#);
     assert_eq!(for_subagent(&Memory::default(), Some("anything")), RenderedContext::default());
+}
+
+/// Nobody pinned them, and a load calls them so too.
+#[test]
+fn rules_in_force_have_a_heading_of_their_own() {
+    let mut memory = memory();
+    let force = crate::testing::rule("No force push", "History is shared.");
+    let plan = crate::plan_rule(&memory, force, crate::RuleAuthor::Person, &origin("other", 9));
+    apply(&mut memory, plan.unwrap());
+    let kept = with_session(None, |view| compaction_instructions(&memory, view)).text;
+    for text in [kept, for_subagent(&memory, None).text] {
+        let (_, rules) = text.split_once("\nRules in force:\n").expect(&text);
+        let (rules, pinned) = rules.split_once("\nPinned:\n").expect(&text);
+        assert!(rules.contains("No force push"), "{text}");
+        assert!(pinned.starts_with("n5: Release builds take an hour"), "{text}");
+    }
 }
 
 #[test]
