@@ -18,12 +18,12 @@ use super::load::{self, LoadText, LoadView};
 use super::room::Room;
 use super::{append, changes, loaded};
 use crate::fold::clip_words;
-use crate::ids::{Kind, RecordId, Timestamp};
+use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::injected::{FRAME_CHARS, frame};
 use crate::limits::{CHANGE_CHARS_MAX, SESSION_START_CHARS_MAX};
 use crate::memory::Memory;
 use crate::reader::Reader;
-use crate::record::Record;
+use crate::record::{Body, Record};
 use crate::search::Query;
 
 pub use action::{FailureContext, FileContext, OutlineOffer, failure_context, file_context};
@@ -99,6 +99,14 @@ fn pinned<'a>(memory: &'a Memory, reader: &'a Reader, now: Timestamp) -> Vec<&'a
         .collect();
     pinned.sort_by_key(|record| record.id);
     pinned
+}
+
+/// Returns whether it is the row of a subagent of this session.
+fn is_row_of_subagent(record: &Record, session: &SessionId) -> bool {
+    match &record.body {
+        Body::SessionRow(row) => row.session.parent().as_ref() == Some(session),
+        _ => false,
+    }
 }
 
 /// Frames a text, in at most `chars_max` characters with its frame. A blank text becomes empty.
@@ -202,9 +210,18 @@ impl Page {
         self.records("Pinned:", others, whole_left);
     }
 
-    /// Adds a record that others wrote, in one line.
-    fn change(&mut self, head: &str, record: &Record, now: Timestamp) {
-        let change = clip_words(&changes::change(record, now), CHANGE_CHARS_MAX);
+    /// Adds a record that others wrote, in one line. `session` is the reader's.
+    fn change(&mut self, head: &str, record: &Record, session: &SessionId, now: Timestamp) {
+        let mut change = changes::change(record, now);
+        if is_row_of_subagent(record, session) {
+            // A conversation does not know itself by its id.
+            change = change.replacen(
+                &format!("(subagent of {session}"),
+                "(a subagent of this session",
+                1,
+            );
+        }
+        let change = clip_words(&change, CHANGE_CHARS_MAX);
         if self.line(head, &format!("- {change}")) {
             self.gave(record.id, false);
         }

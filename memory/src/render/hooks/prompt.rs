@@ -47,7 +47,8 @@ pub fn prompt_context(memory: &Memory, view: &PromptContext<'_>) -> RenderedCont
     }
     news.retain(|record| !page.shown.contains(&record.id));
     for record in news.iter().take(PROMPT_CHANGES_MAX) {
-        page.change("Changed by other sessions since your last prompt:", record, view.now);
+        let head = "Changed by other sessions since your last prompt:";
+        page.change(head, record, view.session, view.now);
     }
     let rest = news.get(PROMPT_CHANGES_MAX..).unwrap_or_default();
     if !rest.is_empty() {

@@ -33,7 +33,8 @@ pub fn resumed(
     let others = news(memory, since, session);
     let mut page = page_for(&others);
     for record in others.iter().take(CHANGES_SHOWN_MAX) {
-        page.change("Changed by other sessions while this conversation was away:", record, now);
+        let head = "Changed by other sessions while this conversation was away:";
+        page.change(head, record, session, now);
     }
     page.leave_out(others.len().saturating_sub(CHANGES_SHOWN_MAX));
     page.finished()

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::activity::SessionActivity;
-use crate::ids::{Revision, SessionId, Timestamp};
+use crate::ids::{Revision, Timestamp};
 use crate::injected::strip;
 use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::limits::{
@@ -265,6 +265,26 @@ fn a_captured_row_is_not_reported_as_a_change() {
     let prompt = "make the queue fair between sessions";
     assert_eq!(prompted(&memory, Some(prompt), Some(0), &[]), RenderedContext::default());
     assert_eq!(resumed(&memory, Revision(0), &me(), day(60)), RenderedContext::default());
+}
+
+#[test]
+fn a_conversation_is_not_told_its_own_id_with_the_rows_of_its_subagents() {
+    let mut memory = Memory::default();
+    for parent in [me(), SessionId::new("other")] {
+        let subagent = parent.subagent("a1");
+        checkpoint(&mut memory, &origin(&subagent.0, 1), lessons([lesson("Loops are hot", "")]));
+        let (by, ended) = (origin("anchord", 2), crate::NoticeCause::Ended);
+        let plan = crate::plan_keep(&memory, &subagent, &by, ended, false).unwrap();
+        apply(&mut memory, plan);
+    }
+    for text in [
+        prompted(&memory, None, Some(0), &[]).text,
+        resumed(&memory, Revision(0), &me(), day(60)).text,
+    ] {
+        assert!(text.contains(" (a subagent of this session, ended without"), "{text}");
+        assert!(text.contains(" (subagent of other, ended without saving)"), "{text}");
+        assert!(!text.contains("subagent of me"), "{text}");
+    }
 }
 
 /// A conversation that is compacted is bound to a topic of its own, which says little.
