@@ -54,6 +54,22 @@ fn pinned_records_are_whole_where_there_is_room_and_never_push_out_work() {
     }
 }
 
+/// Nobody pinned them, and a load calls them so too.
+#[test]
+fn rules_in_force_have_a_heading_of_their_own() {
+    let mut memory = memory();
+    let force = crate::testing::rule("No force push", "History is shared.");
+    let plan = crate::plan_rule(&memory, force, crate::RuleAuthor::Person, &origin("other", 9));
+    apply(&mut memory, plan.unwrap());
+    let kept = with_session(None, |view| compaction_instructions(&memory, view)).text;
+    for text in [kept, for_subagent(&memory, None).text] {
+        let (_, rules) = text.split_once("\nRules in force:\n").expect(&text);
+        let (rules, pinned) = rules.split_once("\nPinned:\n").expect(&text);
+        assert!(rules.contains("No force push"), "{text}");
+        assert!(pinned.starts_with("n5: Release builds take an hour"), "{text}");
+    }
+}
+
 #[test]
 fn the_load_and_work_in_progress_come_back_after_a_compaction() {
     let activity = activity();
