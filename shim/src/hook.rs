@@ -1,8 +1,8 @@
 //! `anchord-hook`: forwards one lifecycle event to the daemon and prints the daemon's reply.
 //!
 //! Without the daemon, another program checks the rules that are meant for that case. It also stops
-//! a tool that could not be checked. If no daemon can start, it words that a memory cannot be
-//! shown.
+//! a tool that could not be checked. If no daemon can start, or none answers in time, it words at a
+//! start that a memory is not shown.
 //!
 //! After any other failure, the agent continues: nothing is printed and the exit code is 0, all
 //! within one deadline. This also holds for a wrong command line, since agents take some codes as
@@ -114,8 +114,17 @@ fn printed_for(
     let (stand_in, event) = stand_in?;
     let checked = stand_in.checked(&event);
     match heard {
-        Some(Heard::NoDaemon(why)) if checked.is_none() => stand_in.worded(&why, &event, until),
-        _ => checked,
+        _ if checked.is_some() => checked,
+        Some(Heard::Reply(_)) => None,
+        // A search that took all the time knows only that it did not find a daemon yet.
+        Some(Heard::NoDaemon(why)) if Instant::now() < until => {
+            stand_in.worded(&["--no-daemon", &why], &event, until)
+        }
+        Some(Heard::NoDaemon(_)) | None => {
+            let most = until + millis(HOOK_GUARD_MS) + millis(HOOK_REFUSAL_MS);
+            let until = most.min(Instant::now() + millis(HOOK_REFUSAL_MS));
+            stand_in.worded(&["--late"], &event, until)
+        }
     }
 }
 
@@ -168,10 +177,13 @@ impl StandIn {
         self.printed(&arguments, head, until).ok().flatten()
     }
 
-    /// Returns the text that words at a start why there is no memory; `None` at other events, or if
-    /// there is no time left.
-    fn worded(&self, why: &str, event: &[u8], until: Instant) -> Option<String> {
-        self.printed(&["hook", "--no-daemon", why, &self.client], event, until).ok().flatten()
+    /// Returns the text that words at a start why there is no memory, which the options tell;
+    /// `None` at other events, or if there is no time left.
+    fn worded(&self, options: &[&str], event: &[u8], until: Instant) -> Option<String> {
+        let mut arguments = vec!["hook"];
+        arguments.extend(options);
+        arguments.push(&self.client);
+        self.printed(&arguments, event, until).ok().flatten()
     }
 
     /// Runs the program with an event as its input, and returns the text that it prints. Fails

@@ -343,6 +343,24 @@ fn a_start_says_that_no_daemon_can_start() {
     assert!(talk.tell("SessionStart", &startup).contains("ports are fixed"));
 }
 
+/// A daemon that stands still is no empty memory either.
+#[test]
+fn a_start_says_that_the_daemon_did_not_answer_in_time() {
+    let instance = Instance::new();
+    let daemon = instance.start_daemon();
+    let talk = Talk::new(&instance, "a");
+    process::signal(daemon, Signal::STOP);
+    for source in ["startup", "resume", "clear", "compact"] {
+        let said = talk.tell("SessionStart", &json!({ "source": source }));
+        let event: Value = serde_json::from_str(&said).unwrap();
+        let context = event["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        assert!(context.contains("could not be read in time"), "{source}: {context}");
+        assert!(context.contains("Call memory_load"), "{source}: {context}");
+    }
+    assert_eq!(talk.tell("UserPromptSubmit", &json!({ "prompt": "open the port" })), "");
+    process::signal(daemon, Signal::CONT);
+}
+
 #[test]
 fn two_sessions_see_each_others_changes_at_their_next_prompt() {
     let instance = Instance::new();

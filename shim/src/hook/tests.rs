@@ -169,6 +169,30 @@ fn a_damaged_event_is_handed_to_the_rules_that_fail_closed() {
     assert!(torn.ends_with("{\"hook_event_name\":"), "{torn}");
 }
 
+/// The stand-in says nothing at events that are no start.
+#[test]
+fn a_daemon_that_does_not_answer_in_time_is_worded_by_the_stand_in() {
+    let instance = Instance::new();
+    let launcher = program(&instance, "echo \"$*\"");
+    let stand_in = || StandIn {
+        program: launcher.program().to_owned(),
+        client: "claude-code".to_owned(),
+        has_rules: false,
+    };
+    let says = |event: &'static [u8]| {
+        let search = Search { patience: millis(HOOK_DEADLINE_MS), ..instance.search() };
+        let begin = Instant::now();
+        let printed = printed_for(begin, search, Some(stand_in()), event);
+        assert!(begin.elapsed() < millis(HOOK_DEADLINE_MS + HOOK_REFUSAL_MS) + SLACK);
+        printed
+    };
+    let silent = instance.daemon();
+    let late = says(br#"{"hook_event_name":"SessionStart"}"#);
+    assert_eq!(late.as_deref(), Some("hook --late claude-code\n"));
+    assert_eq!(says(br#"{"hook_event_name":"SessionEnd"}"#), None);
+    drop(silent);
+}
+
 #[test]
 fn the_client_is_the_first_argument_that_is_not_a_flag() {
     let client = |arguments: &[&str]| client_from(arguments.iter().map(OsString::from));
