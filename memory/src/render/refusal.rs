@@ -45,15 +45,23 @@ impl Refusal {
             }
             Self::NotesAlone { field, id } => {
                 let noun = id.kind.noun();
-                let rest = match audience {
-                    Audience::Agent | Audience::Compactor => {
-                        "written again with memory_checkpoint or memory_save"
+                let rest = match (audience, id.kind) {
+                    (Audience::Agent | Audience::Compactor, Kind::Rule) => {
+                        "is proposed as another rule with memory_rule_set, and only a person \
+                         changes what is in force"
                     }
-                    Audience::Person(_) => "changed with `anchord edit`",
+                    (Audience::Person(_), Kind::Rule) => {
+                        "is changed with `anchord rules add` under the same title, and `anchord \
+                         rules disable` takes a rule out of force"
+                    }
+                    (Audience::Agent | Audience::Compactor, _) => {
+                        "is written again with memory_checkpoint or memory_save"
+                    }
+                    (Audience::Person(_), _) => "is changed with `anchord edit`",
                 };
                 format!(
                     "{field} is of notes alone and {id} is a {noun}; of a {noun}, tags and pinned \
-                     can be set here, the rest is {rest}"
+                     can be set here, the rest {rest}"
                 )
             }
             Self::TooLarge { what, bytes, bytes_max, .. } => {

@@ -33,6 +33,15 @@ fn advice_is_worded_for_its_audience() {
             "importance is of notes alone and b1 is a blueprint; of a blueprint, tags and pinned can be set here, the \
              rest is changed with `anchord edit`",
         ),
+        // Neither of those takes rules.
+        (
+            Refusal::NotesAlone { field: "content".into(), id: "r1".parse().unwrap() },
+            "content is of notes alone and r1 is a rule; of a rule, tags and pinned can be set here, the rest is \
+             proposed as another rule with memory_rule_set, and only a person changes what is in force",
+            "content is of notes alone and r1 is a rule; of a rule, tags and pinned can be set here, the rest is \
+             changed with `anchord rules add` under the same title, and `anchord rules disable` takes a rule out of \
+             force",
+        ),
         // The key is somebody's own, whatever it looks like.
         (
             Refusal::NoSuchKey { key: "memory_load".to_owned(), nearest: Vec::new() },
