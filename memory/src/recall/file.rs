@@ -3,6 +3,7 @@
 //! Only records that name the file, or the directory that it is in, count. A shared word says
 //! little, and a directory further up says nothing. Among equally near records, lessons come first.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use crate::files::normalise;
@@ -27,37 +28,33 @@ pub struct FileQuery<'a> {
     pub now: Timestamp,
 }
 
-/// The most hits that are read for each query.
-const HITS: usize = 60;
-
-/// Returns the records about a file, best first; usually none.
-pub fn about_file(memory: &Memory, of: &FileQuery<'_>) -> Vec<RecordId> {
+/// Returns the best records about a file, best first, and the number of all others. Usually there
+/// is none.
+pub fn about_file(memory: &Memory, of: &FileQuery<'_>) -> (Vec<RecordId>, usize) {
     let file = normalise(of.file);
-    let Some(place) = FileParts::of(&file) else { return Vec::new() };
+    let Some(place) = FileParts::of(&file) else { return (Vec::new(), 0) };
+    let found: RefCell<BTreeSet<(Rank, RecordId)>> = RefCell::default();
     let keep = |id: RecordId| {
         let record = memory.record(id)?;
         let fits = record.state != RecordState::Forgotten
             && of.reader.sees(record)
             && !of.given.contains(&id)
             && !record.note().is_some_and(|note| note.is_expired(of.now));
-        (fits && place.nearness(record).is_some()).then_some(1.0)
+        let nearness = fits.then(|| place.nearness(record)).flatten()?;
+        found.borrow_mut().insert((rank(record, nearness), id));
+        Some(1.0)
     };
-    let mut found: Vec<(Rank, RecordId)> = Vec::new();
     for query in place.queries() {
         // Only the path itself counts, so a word near it would lead nowhere.
         let query = Query::plain(&query).literally();
-        let (tuning, limit) = (&Tuning::COMPACTOR, HITS);
-        let find = Find { query: &query, tuning, keep: &keep, limit, explain: false };
-        for hit in memory.search().find(&find).hits {
-            let Some(record) = memory.record(hit.id) else { continue };
-            let Some(nearness) = place.nearness(record) else { continue };
-            if !found.iter().any(|(_, id)| *id == hit.id) {
-                found.push((rank(record, nearness), hit.id));
-            }
-        }
+        let tuning = &Tuning::COMPACTOR;
+        let find = Find { query: &query, tuning, keep: &keep, limit: 0, explain: false };
+        // The order is not that of the words' scores, so counting is enough.
+        memory.search().count(&find, usize::MAX);
     }
-    found.sort_unstable();
-    found.into_iter().map(|(_, id)| id).take(ACTION_RECORDS_MAX).collect()
+    let mut found = found.into_inner().into_iter().map(|(_, id)| id);
+    let best = found.by_ref().take(ACTION_RECORDS_MAX).collect();
+    (best, found.count())
 }
 
 /// The nearness of a record to a file: it names the file's path, only its name, or its directory.

@@ -14,7 +14,7 @@ fn with_notes(notes: impl IntoIterator<Item = NewNote>) -> Memory {
 
 fn about(memory: &Memory, file: &str, given: &BTreeSet<RecordId>) -> Vec<String> {
     let of = FileQuery { reader: &Reader::anyone(), file, given, now: day(5) };
-    about_file(memory, &of).iter().map(ToString::to_string).collect()
+    about_file(memory, &of).0.iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -74,6 +74,19 @@ fn the_closest_records_come_first_without_expired_or_given_ones() {
     given.insert("n2".parse().unwrap());
     assert_eq!(about(&memory, "jobs/sync/run.py", &given)[1..], ["n1"]);
     assert_eq!(about(&memory, "", &given), [""; 0]);
+}
+
+#[test]
+fn all_records_about_a_file_are_counted() {
+    let notes = (0..90).map(|number| note(&format!("src/billing/invoice.rs has rule {number}")));
+    let memory = with_notes(notes.chain([note("src/auth is another directory")]));
+    let (reader, given) = (Reader::anyone(), BTreeSet::new());
+    let file = "src/billing/invoice.rs";
+    let of = FileQuery { reader: &reader, file, given: &given, now: day(5) };
+    let (best, more) = about_file(&memory, &of);
+    assert_eq!((best.len(), more), (3, 87));
+    let given = best.into_iter().collect();
+    assert_eq!(about_file(&memory, &FileQuery { given: &given, ..of }).1, 84);
 }
 
 #[test]

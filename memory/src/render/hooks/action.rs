@@ -59,7 +59,7 @@ pub struct FailureContext<'a> {
 pub fn file_context(memory: &Memory, view: &FileContext<'_>) -> RenderedContext {
     let FileContext { reader, file, given, is_known, now, offer } = *view;
     let query = FileQuery { reader, file, given, now };
-    let records = if is_known { Vec::new() } else { about_file(memory, &query) };
+    let (records, more) = if is_known { (Vec::new(), 0) } else { about_file(memory, &query) };
     let file = crate::fold::clip(file, 120);
     let head = format!("Memory has on {file}:");
     let mut page = page();
@@ -67,7 +67,7 @@ pub fn file_context(memory: &Memory, view: &FileContext<'_>) -> RenderedContext 
         page.line("", &offer.worded(&file));
     }
     // An empty query: advice comes first, not the passage that names the file.
-    few(page, memory, &head, &records, &Query::default(), |_| false)
+    few(page, memory, &head, (&records, more), &Query::default(), |_| false)
 }
 
 impl OutlineOffer {
@@ -87,20 +87,20 @@ impl OutlineOffer {
 pub fn failure_context(memory: &Memory, view: &FailureContext<'_>) -> RenderedContext {
     let query = Query::plain(&format!("{} {}", view.command, view.output));
     let head = "Memory has on this failure:";
-    few(page(), memory, head, view.remedies, &query, Record::is_captured)
+    few(page(), memory, head, (view.remedies, 0), &query, Record::is_captured)
 }
 
 fn page() -> Page {
     Page { rest: "memory_search finds them".to_owned(), ..Page::of(ACTION_CHARS_MAX) }
 }
 
-/// Adds the records that fit, the best first, and counts the others. The first records leave room
-/// for those that `is_kept` holds for.
+/// Adds the records that fit, the best first, and counts the others, also those that are only given
+/// as a number. The first records leave room for those that `is_kept` holds for.
 fn few(
     mut page: Page,
     memory: &Memory,
     head: &str,
-    records: &[RecordId],
+    (records, more): (&[RecordId], usize),
     query: &Query,
     is_kept: impl Fn(&Record) -> bool,
 ) -> RenderedContext {
@@ -121,6 +121,7 @@ fn few(
         let room = room.saturating_sub(kept).clamp(ACTION_RECORD_CHARS, ACTION_RECORD_CHARS_MAX);
         page.excerpt(head, record, query, room);
     }
+    page.leave_out(more);
     page.finished()
 }
 
