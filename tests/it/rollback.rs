@@ -70,6 +70,19 @@ fn commits_are_listed_undone_and_restored_at_a_shell() {
     assert_eq!(shell.said(&["show", "99"]).0, 1);
 }
 
+/// Nothing came later than nothing.
+#[test]
+fn a_memory_without_a_commit_has_no_earlier_moment() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    for at in ["0", "1h"] {
+        let text = shell.done(&["load", "--at", at]);
+        assert!(text.ends_with("\nNothing is recorded yet.\n"), "{text}");
+    }
+    let (code, text) = shell.said(&["load", "--at", "5"]);
+    assert!(code == 2 && text.contains("there is no revision 5 yet"), "{code}: {text}");
+}
+
 #[test]
 fn memory_is_loaded_and_searched_as_it_was() {
     let (instance, project) = (Instance::new(), Project::git());

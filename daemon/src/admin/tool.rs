@@ -47,7 +47,7 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
         place => place?,
     };
     let mut session = Session::ephemeral(COMMAND_LINE, place);
-    let mut as_of = None;
+    let (mut as_of, mut came_later) = (None, false);
     if let Some(at) = at {
         if reach != Some(Reach::Past) {
             return Err(ErrorReply {
@@ -56,7 +56,8 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
                 action: None,
             });
         }
-        let past = past(&tools.sessions, &session, &at).await?;
+        let (past, newest) = past(&tools.sessions, &session, &at).await?;
+        came_later = newest > past.memory.revision();
         as_of = Some(AsOf { revision: past.memory.revision(), committed: past.committed });
         session = session.in_past(past);
     }
@@ -73,7 +74,8 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
         Ok(mut answer) => {
             // The tool's own words are about a memory that somebody has yet to write to.
             if as_of.as_ref().is_some_and(|as_of| as_of.committed.is_none()) {
-                NOTHING_THEN.clone_into(&mut answer.text);
+                let nothing = if came_later { NOTHING_THEN } else { NOTHING_YET };
+                nothing.clone_into(&mut answer.text);
             }
             Ok(ToolReply { remark, as_of, ..reply(answer) })
         }
@@ -117,11 +119,19 @@ fn reply(answer: ToolAnswer) -> ToolReply {
     }
 }
 
+/// The answer of every tool about a memory that has no commit at all.
+const NOTHING_YET: &str = "Nothing is recorded yet.\n";
+
 /// The answer of every tool about a memory before its first commit.
 const NOTHING_THEN: &str = "Nothing was recorded then. `anchord history` lists what came later.\n";
 
-/// Reads the memory of a session as it was at a moment: a revision or a time.
-async fn past(service: &SessionService, session: &Session, at: &str) -> Answer<PastMemory> {
+/// Reads the memory of a session as it was at a moment: a revision or a time. Also returns the
+/// newest revision.
+async fn past(
+    service: &SessionService,
+    session: &Session,
+    at: &str,
+) -> Answer<(PastMemory, Revision)> {
     let refused = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
     let (at, now) = (at.trim(), clock::now());
     let moment = match at.parse() {
@@ -133,13 +143,22 @@ async fn past(service: &SessionService, session: &Session, at: &str) -> Answer<P
     };
     let view = session.view(service).await.map_err(bind_error)?;
     let Some(project) = view.project else {
-        return Ok(PastMemory { memory: Arc::default(), committed: None, now });
+        return match moment {
+            Moment::Revision(Revision(revision)) if revision > 0 => {
+                Err(refused(format!("there is no revision {revision} yet; nothing is recorded")))
+            }
+            _ => Ok((
+                PastMemory { memory: Arc::default(), committed: None, now },
+                Revision::default(),
+            )),
+        };
     };
-    project.past(moment).await.map_err(|error| match error {
+    let past = project.past(moment).await.map_err(|error| match error {
         HistoryError::Refused(why) => refused(why),
         HistoryError::Store(error) => store_error(error),
         HistoryError::Writer(error) => write_error(error),
-    })
+    })?;
+    Ok((past, project.memory().revision()))
 }
 
 /// Returns the reader of a reply. A reply may repeat the command line, so secrets are removed from
