@@ -124,4 +124,6 @@ fn memory_is_loaded_and_searched_as_it_was() {
         let purged = shell.done(&["load", "--at", at]);
         assert!(!purged.contains("7717") && !purged.contains("7718"), "{purged}");
     }
+    let undo = shell.said(&["undo"]).1;
+    assert!(undo.contains("commit 4 is a purge, which cannot be taken back."), "{undo}");
 }

@@ -403,9 +403,36 @@ impl HistoryReader {
                 }
             }
         }
+        if basis.is_purges_alone() {
+            basis.offer(self.newest_with_records(newest, reader)?);
+        }
         let versions = self.versions(basis.wanted(memory))?;
         basis.complete(memory, versions);
         Ok(basis)
+    }
+
+    /// Returns the newest commit of those read that wrote a record which was not purged since.
+    fn newest_with_records(
+        &self,
+        newest: Revision,
+        reader: &Reader,
+    ) -> Result<Option<Revision>, StoreError> {
+        let (mut found, mut read) = (None, 0);
+        self.visit(
+            Some(newest),
+            |_| Step::Read,
+            |commit| {
+                read += 1;
+                if commit.records(reader).next().is_some() {
+                    found = Some(commit.head.revision);
+                }
+                if found.is_some() || read >= HISTORY_COMMITS_READ_MAX {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            },
+        )?;
+        Ok(found)
     }
 
     fn add_after(

@@ -253,6 +253,9 @@ impl Text<'_> {
         let planned = rollback == Rollback::Planned;
         let what = target(outcome);
         match outcome.end {
+            UndoEnd::Nothing if outcome.is_purges_alone => {
+                self.push(Style::Plain, purges(outcome, &what, self.audience));
+            }
             UndoEnd::Nothing => {
                 let text = format!("Nothing to do: taking back {what} would change nothing.");
                 self.push(Style::Plain, text);
@@ -363,6 +366,16 @@ fn target(outcome: &UndoOutcome) -> String {
         UndoTarget::Steps(id, 1) => format!("the last change of {id}"),
         UndoTarget::Steps(id, steps) => format!("the last {steps} changes of {id}"),
     }
+}
+
+/// Says that purges cannot be taken back, and what can be.
+fn purges(outcome: &UndoOutcome, what: &str, audience: &Audience) -> String {
+    let are = if outcome.commits == 1 { "is a purge, which" } else { "are purges, which" };
+    let instead = outcome.instead.map(|revision| undo_of(revision, audience));
+    let instead = instead.map_or(String::new(), |undo| {
+        format!(" The newest commit that can be is taken back with {undo}.")
+    });
+    format!("Nothing to do: {what} {are} cannot be taken back.{instead}")
 }
 
 fn commits(number: u64) -> String {

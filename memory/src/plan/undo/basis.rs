@@ -40,6 +40,10 @@ pub struct UndoBasis {
     /// The newest versions when the basis was read.
     newest: BTreeMap<RecordId, Version>,
     versions: Versions,
+    /// The number of the commits that are purges.
+    purges: usize,
+    /// The newest commit that can be taken back, if these are purges alone.
+    pub(super) instead: Option<Revision>,
 }
 
 impl UndoBasis {
@@ -65,7 +69,19 @@ impl UndoBasis {
                 _ => {}
             }
         }
+        let is_tombstones = |change: &Change| matches!(change, Change::Tombstones { .. });
+        self.purges += usize::from(commit.changes.iter().any(is_tombstones));
         self.revisions.push(commit.head.revision);
+    }
+
+    /// Returns whether the commits are purges alone, which cannot be taken back.
+    pub fn is_purges_alone(&self) -> bool {
+        self.is_empty() && self.purges > 0 && self.purges == self.revisions.len()
+    }
+
+    /// Names the newest commit that can be taken back in place of purges.
+    pub fn offer(&mut self, instead: Option<Revision>) {
+        self.instead = instead;
     }
 
     /// Adds one version of a record, for a rollback of that record alone.

@@ -86,6 +86,12 @@ pub struct UndoOutcome {
     /// The number of further records with such changes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub conflicts_more: u64,
+    /// Whether the commits are purges alone, which cannot be taken back.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_purges_alone: bool,
+    /// The newest commit that can be taken back, if these are purges alone.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub instead: Option<Revision>,
 }
 
 impl UndoOutcome {
@@ -95,6 +101,8 @@ impl UndoOutcome {
             commits: basis.revisions.len() as u64,
             revisions: basis.revisions.clone(),
             base,
+            is_purges_alone: basis.is_purges_alone(),
+            instead: basis.instead,
             ..Self::default()
         }
     }

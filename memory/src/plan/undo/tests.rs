@@ -236,6 +236,18 @@ fn a_later_change_of_the_same_is_named_and_only_force_takes_it() {
 }
 
 #[test]
+fn a_purge_is_not_taken_back() {
+    let mut past = Past::default();
+    past.note("one", fact("port", "1"));
+    past.note("one", fact("host", "alpha"));
+    past.purge("n1".parse().unwrap());
+    let outcome = past.plan(UndoTarget::Last(1), false).outcome;
+    assert_eq!((outcome.end, outcome.is_purges_alone), (UndoEnd::Nothing, true));
+    let outcome = past.plan(UndoTarget::Last(2), false).outcome;
+    assert!(matches!(outcome.end, UndoEnd::Done { .. }) && !outcome.is_purges_alone);
+}
+
+#[test]
 fn a_later_change_of_another_field_stays() {
     let mut past = Past::default();
     past.note("one", fact("port", "1"));

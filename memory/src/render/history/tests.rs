@@ -86,6 +86,27 @@ fn a_conflict_names_the_commits_and_the_record_in_the_way() {
 }
 
 #[test]
+fn a_purge_is_said_to_stay_and_the_newest_other_commit_is_named() {
+    let purge = UndoOutcome {
+        is_purges_alone: true,
+        instead: Some(Revision(131)),
+        commits: 1,
+        revisions: vec![Revision(132)],
+        ..UndoOutcome::default()
+    };
+    assert_eq!(
+        worded(&purge, false),
+        "Nothing to do: commit 132 is a purge, which cannot be taken back. The newest commit that \
+         can be is taken back with memory_rollback {\"undo\":131}.\n"
+    );
+    let purges = UndoOutcome { commits: 2, instead: None, ..purge };
+    assert_eq!(
+        worded(&purges, true),
+        "Nothing to do: the last 2 commits are purges, which cannot be taken back.\n"
+    );
+}
+
+#[test]
 fn a_text_that_does_not_fit_says_how_much_is_left() {
     let lines: Vec<StyledLine> = (0..100)
         .map(|number| StyledLine { style: Style::Plain, text: format!("line {number}") })
