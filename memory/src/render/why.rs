@@ -19,6 +19,7 @@ pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> RenderedContext {
     let rendered = prompt_context(memory, &context);
     let text = &rendered.text;
     let PromptChoice { given: chosen, asks, candidates, last_session } = for_prompt(memory, of);
+    let candidates = with_words(candidates);
     let mut why = String::new();
     if candidates.is_empty() && last_session.is_none() {
         let why = "Nothing is given: no record has a word of this prompt.\n";
@@ -90,6 +91,13 @@ pub fn why_start(shown: &[RecordId], audience: &Audience) -> String {
     )
 }
 
+/// Returns the candidates that have a word of the prompt. What is stored beside such a record may
+/// have none, and is not given.
+fn with_words(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    candidates.retain(|candidate| !candidate.evidence.words.is_empty());
+    candidates
+}
+
 /// Renders a candidate's title, its score and the parts of that score.
 fn candidate(memory: &Memory, candidate: &Candidate) -> Option<String> {
     let record = memory.record(candidate.id)?;
@@ -107,3 +115,6 @@ fn candidate(memory: &Memory, candidate: &Candidate) -> Option<String> {
         evidence.rank + 1,
     ))
 }
+
+#[cfg(test)]
+mod tests;
