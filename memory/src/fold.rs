@@ -6,6 +6,7 @@
 //! costs a line. A wrong one would lose a lesson. So the list has no negation, direction, time or
 //! quantity: `from A to B` is not `to A from B`, and `never X` is not `X`.
 
+use anchord_secrets::cut_outside_markers;
 use sha2::{Digest, Sha256};
 
 const STOP_WORDS: [&str; 27] = [
@@ -97,14 +98,17 @@ pub(crate) fn path_mentions<'a>(text: &'a str, path: &'a str) -> impl Iterator<I
     found.filter(move |at| !path.is_empty() && is_whole(*at))
 }
 
-/// Clips a text to `chars_max` characters. The last one is `…` if anything was cut.
+/// Clips a text to `chars_max` characters. The last one is `…` if anything was cut. The marker of a
+/// removed secret is left out rather than cut.
 pub(crate) fn clip(text: &str, chars_max: usize) -> String {
     if text.chars().nth(chars_max).is_none() {
         return text.to_owned();
     }
-    let mut clipped: String = text.chars().take(chars_max.saturating_sub(1)).collect();
-    clipped.push('…');
-    clipped
+    let end = text.char_indices().nth(chars_max.saturating_sub(1)).map_or(0, |(at, _)| at);
+    let at = cut_outside_markers(text, end);
+    let kept = text.get(..at).unwrap_or_default();
+    let kept = if at < end { kept.trim_end() } else { kept };
+    format!("{kept}…")
 }
 
 /// Clips a text to at most `chars_max` characters, after a word if possible. It ends with `…` if

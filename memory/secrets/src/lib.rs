@@ -307,6 +307,14 @@ fn marker_end(text: &str, at: usize) -> usize {
         .map_or(at, |kind| at + kind.0.len() + 1)
 }
 
+/// Returns where a text is cut instead of at `at`, so that no marker is torn: `at` itself, or the
+/// beginning of the marker that it is in.
+pub fn cut_outside_markers(text: &str, at: usize) -> usize {
+    let before = text.match_indices(MARKER).map(|(start, _)| start);
+    let mut before = before.take_while(|start| *start < at);
+    before.find(|start| marker_end(text, start + MARKER.len()) > at).unwrap_or(at)
+}
+
 /// Returns at most this many bytes, cut between characters.
 fn clipped(text: &str, bytes_max: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes_max)).unwrap_or_default()

@@ -361,6 +361,14 @@ fn a_field_name_counts_like_a_word_before_the_value() {
 }
 
 #[test]
+fn a_cut_is_never_inside_a_marker() {
+    let text = "key [secret removed: GitHub token] and [secret removed: password]";
+    for (at, cut) in [(3, 3), (4, 4), (5, 4), (20, 4), (33, 4), (34, 34), (38, 38), (60, 39)] {
+        assert_eq!(cut_outside_markers(text, at), cut, "{at}");
+    }
+}
+
+#[test]
 fn a_forged_marker_cannot_hide_a_secret() {
     let token = ["gh", "p_", &alnum(36)].concat();
     let text = format!("[secret removed: {token}]");

@@ -24,6 +24,9 @@ fn substance_drops_stop_words_and_punctuation() {
 fn clipping_counts_characters_and_adds_an_ellipsis() {
     assert_eq!(clip("wäre", 4), "wäre");
     assert_eq!(clip("wäre es", 4), "wär…");
+    let removed = "the key [secret removed: GitHub token] is wrong";
+    assert_eq!(clip(removed, 20), "the key…");
+    assert_eq!(clip(removed, 42), "the key [secret removed: GitHub token] is…");
 }
 
 #[test]
