@@ -175,6 +175,12 @@ fn a_rule_that_fails_closed_stops_a_call_that_is_too_long_or_damaged() {
         assert!(stopped.contains("too long for anchord's daemon"), "{stopped}");
         assert!(!stopped.contains("cannot be reached"), "{stopped}");
     }
+    let torn = talk.send(r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"#);
+    assert!(torn.contains("could not be checked"), "{torn}");
+    let mut log = instance.anchord();
+    let log = log.args(["log", "--rules"]).current_dir(talk.project.path()).output().unwrap();
+    let log = String::from_utf8(log.stdout).unwrap();
+    assert!(log.contains("Bash -> none (could not be checked: the call is not"), "{log}");
     let listed = about_to(&json!(["bash", "-lc", "git push --force"]));
     assert!(listed.contains("deny"), "{listed}");
     assert_eq!(about_to(&json!(["bash", "-lc", "git status"])), "");
@@ -403,10 +409,15 @@ impl<'a> Talk<'a> {
     fn tell(&self, name: &str, more: &Value) -> String {
         let mut event = json!({"hook_event_name": name, "session_id": self.session});
         event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.send(&event.to_string())
+    }
+
+    /// Sends a text in place of an event and returns what the hook printed.
+    fn send(&self, event: &str) -> String {
         let mut hook = self.instance.command(&anchord_tests::binaries().anchord_hook);
         hook.arg("claude-code").current_dir(self.project.path());
         hook.env("CLAUDE_PID", self.agent.id().to_string());
-        let output = run(hook, &event.to_string());
+        let output = run(hook, event);
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     }

@@ -111,6 +111,8 @@ pub struct Guarded {
     root: PathBuf,
     /// The verdict of the rules that fail closed.
     pub verdict: Verdict,
+    /// The reason why the call could not be checked; `None` if it was.
+    unchecked: Option<String>,
 }
 
 /// The reason why a call is checked without the daemon.
@@ -133,14 +135,15 @@ pub fn guard(directory: &Path, cwd: &Path, action: &Action<'_>) -> Option<Guarde
             unreadable("rules", format!("{}: {error}", path.display()))
         }
     };
-    Some(Guarded { root, verdict })
+    Some(Guarded { root, verdict, unchecked: None })
 }
 
 /// Has an action in `cwd` asked that could not be checked, for the reason `why`. Returns `None` if
 /// its project has no copy of rules.
 pub fn guard_unchecked(directory: &Path, cwd: &Path, why: &str) -> Option<Guarded> {
     let (root, _) = copy_for(directory, cwd)?;
-    Some(Guarded { root, verdict: unreadable("call", why.to_owned()) })
+    let verdict = unreadable("call", why.to_owned());
+    Some(Guarded { root, verdict, unchecked: Some(why.to_owned()) })
 }
 
 /// Reads the copy for the project of a directory, and returns the project's root too.
@@ -167,7 +170,7 @@ pub fn log_guarded(
     guarded: &Guarded,
     without: WithoutDaemon,
 ) -> io::Result<()> {
-    let Guarded { root, verdict } = guarded;
+    let Guarded { root, verdict, unchecked } = guarded;
     let (checked, passed) = match without {
         WithoutDaemon::NoAnswer => ("without the daemon", "passed without the daemon"),
         WithoutDaemon::TooLong => ("too long for the daemon", "passed"),
@@ -176,7 +179,14 @@ pub fn log_guarded(
         Effect::Allow => passed,
         effect => effect.word(),
     };
-    let rules: Vec<&str> = verdict.deciding.iter().map(|it| it.rule.as_str()).collect();
+    let (checked, rules) = match unchecked {
+        // No rule decided.
+        Some(why) => (format!("could not be checked: {why}"), Vec::new()),
+        None => {
+            let rules = verdict.deciding.iter().map(|it| it.rule.as_str()).collect();
+            (checked.to_owned(), rules)
+        }
+    };
     let mut line = serde_json::json!({
         "time": clock::now().0,
         "root": root,

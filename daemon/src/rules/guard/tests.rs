@@ -132,6 +132,11 @@ async fn a_call_that_could_not_be_checked_asks_where_rules_fail_closed() {
     let guarded = guard_unchecked(&copies.directory, &root, "it is torn").unwrap();
     assert_eq!(guarded.verdict.effect, Effect::Ask);
     assert_eq!(guarded.verdict.deciding[0].reason, "it is torn");
+    let action = Action { tool: Some("Bash"), ..Action::default() };
+    log_guarded(&copies.directory, &action, &guarded, WithoutDaemon::NoAnswer).unwrap();
+    let line = guard_log(&copies.directory, &root).unwrap().remove(0);
+    assert_eq!(line["checked"], "could not be checked: it is torn");
+    assert_eq!((&line["result"], &line["rules"]), (&"ask".into(), &serde_json::json!([])));
     let elsewhere = scratch.path().parent().unwrap();
     assert!(guard_unchecked(&copies.directory, elsewhere, "it is torn").is_none());
 }
