@@ -125,6 +125,13 @@ fn rules_that_fail_closed_stop_a_tool_without_the_daemon() {
     let log = String::from_utf8(log.stdout).unwrap();
     assert!(log.contains("  deny      cd x; git push --force -> "), "{log}");
     assert!(log.contains("  passed    make deploy now -> none (without the daemon)"), "{log}");
+    // The hooks' own log is read where no daemon can start, too.
+    instance.wait_gone(instance.kill9());
+    fs::rename(instance.home().join("data"), instance.home().join("away")).unwrap();
+    let (code, log) = Shell::new(&instance, talk.project.path()).said(&["log", "--rules"]);
+    assert_eq!(code, 3, "{log}");
+    assert!(log.contains("  deny      cd x; git push --force -> "), "{log}");
+    assert!(log.contains("error: the daemon's own checks are missing: "), "{log}");
 }
 
 /// A file's content makes a call large, and nothing about it less forbidden.

@@ -61,7 +61,6 @@ pub(crate) struct Args {
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let dir = InstanceDir::locate()?;
-        let mut client = Client::started(&dir)?;
         let mut query = LogQuery {
             project: self.memory.resolve()?,
             after: None,
@@ -70,15 +69,15 @@ impl Args {
             limit: if self.rules { LOG_PAGE_LINES_MAX } else { self.lines().max(1) },
             wait: false,
         };
-        let (lines, last) = if self.since.is_some() {
-            self.read_all(&mut client, &query)?
-        } else {
-            let lines = read(&mut client, &query)?;
-            let last = lines.last().map_or(0, |line| line.number);
-            (lines, last)
-        };
+        let daemons = self.daemons(&dir, &query);
         let guarded = checks_without_daemon(&dir, &query.project)?;
         let known = guarded.len();
+        let (lines, last, missing) = match daemons {
+            Ok((lines, last)) => (lines, last, None),
+            // What hooks checked without a daemon is in a file.
+            Err(error) if self.rules && known > 0 => (Vec::new(), 0, Some(error)),
+            Err(error) => return Err(error),
+        };
         let lines = self.newest(lines, guarded);
         if !self.json {
             let layout = Layout::here();
@@ -86,12 +85,27 @@ impl Args {
             writeln!(out, "{}", head.dimmed())?;
         }
         self.print(out, &lines)?;
+        if let Some(error) = missing {
+            let message = format!("the daemon's own checks are missing: {}", error.message);
+            return Err(Error { message, ..error });
+        }
         if !self.follow {
             return Ok(());
         }
         let after = Some(last);
         query = LogQuery { after, limit: LOG_PAGE_LINES_MAX, wait: true, ..query };
         self.follow(out, &dir, query, known)
+    }
+
+    /// Reads the daemon's lines. Returns those to show at first, and the number of the last.
+    fn daemons(&self, dir: &InstanceDir, query: &LogQuery) -> Result<(Vec<Retrieval>, u64), Error> {
+        let mut client = Client::started(dir)?;
+        if self.since.is_some() {
+            return self.read_all(&mut client, query);
+        }
+        let lines = read(&mut client, query)?;
+        let last = lines.last().map_or(0, |line| line.number);
+        Ok((lines, last))
     }
 
     /// Prints new lines of the daemon, and new checks that hooks made without it. Of these, `known`
