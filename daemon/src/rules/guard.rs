@@ -179,13 +179,12 @@ pub fn log_guarded(
         Effect::Allow => passed,
         effect => effect.word(),
     };
-    let (checked, rules) = match unchecked {
-        // No rule decided.
-        Some(why) => (format!("could not be checked: {why}"), Vec::new()),
-        None => {
-            let rules = verdict.deciding.iter().map(|it| it.rule.as_str()).collect();
-            (checked.to_owned(), rules)
-        }
+    // No rule decided on a call that could not be checked.
+    let (checked, rules) = if let Some(why) = unchecked {
+        (format!("could not be checked: {why}"), Vec::new())
+    } else {
+        let rules = verdict.deciding.iter().map(|it| it.rule.as_str()).collect();
+        (checked.to_owned(), rules)
     };
     let mut line = serde_json::json!({
         "time": clock::now().0,
