@@ -42,9 +42,9 @@ fn worth(record: &Record, at: Timestamp) -> i64 {
 const LONG_BYTES: usize = 1_600;
 
 /// Returns a sort key, the most wanted first, for records of one kind that are equally relevant to
-/// the task. Long texts, and lessons and topics made by rule come last. Facts and important notes come before
-/// other notes, then notes are ordered by worth. Records of other kinds come newest first: what was
-/// done last matters, also where a rule wrote the session's row.
+/// the task. Long texts, and lessons and topics made by rule, come last. Facts and important notes
+/// come before other notes, then notes are ordered by worth. Records of other kinds come newest
+/// first: what was done last matters, also where a rule wrote the session's row.
 pub(super) fn want(record: &Record, at: Timestamp) -> (bool, bool, bool, Reverse<i64>) {
     let bytes = match &record.body {
         Body::Blueprint(blueprint) => blueprint.content.len(),
