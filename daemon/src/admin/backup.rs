@@ -113,6 +113,10 @@ pub(crate) async fn restore_backup(
     let service = &admin.sessions;
     let asked = ask(service, &params.project).await?;
     let existing = existing(admin, asked.id).await?;
+    // A plan that will be refused is not shown, and nobody is asked about it.
+    if existing.as_ref().is_some_and(|open| open.memory().team().is_some()) {
+        return Err(of_a_team("a restore"));
+    }
     let last = existing.as_ref().map_or(Seq(0), |open| open.memory().seq());
     let path = PathBuf::from(&params.file);
     let reading = path.clone();
