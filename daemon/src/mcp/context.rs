@@ -16,7 +16,7 @@ use crate::merging::MergeService;
 use crate::outlines::OutlineService;
 use crate::project::{Operation, Outcome, Reply, WriteError};
 use crate::sessions::{
-    BindError, LiveSession, SaveCall, Saved, Session, SessionCall, SessionService, View,
+    BindError, LiveSession, SaveCall, Saved, Session, SessionCall, SessionService, View, Waits,
     WriteOutcome, WritePlan,
 };
 use crate::store::{Away, Call, StoreError};
@@ -207,13 +207,18 @@ impl Context {
     ) -> Result<WriteOutcome<Reply<SaveOutcome>>, ToolError> {
         match self.session_call().save(part, save).await {
             Ok(Saved::Folded(written)) => Ok(*written),
-            Ok(Saved::Held(fault)) => {
-                let once = match fault.away {
-                    Away::Unreached | Away::Slow => render::SharedOnce::Back,
-                    Away::Refused => render::SharedOnce::Taken,
-                    Away::Barred => render::SharedOnce::Mended,
+            Ok(Saved::Held(waits)) => {
+                let waits = match waits {
+                    Waits::Here(why) => render::save_waits_here(&why),
+                    Waits::Team(fault) => {
+                        let once = match fault.away {
+                            Away::Unreached | Away::Slow => render::SharedOnce::Back,
+                            Away::Refused => render::SharedOnce::Taken,
+                            Away::Barred => render::SharedOnce::Mended,
+                        };
+                        render::save_waits(&fault.why, once)
+                    }
                 };
-                let waits = render::save_waits(&fault.why, once);
                 Ok(WriteOutcome::nothing(Reply::Words(waits)))
             }
             Err(error) => Err(failed("save", error, &self.audience)),

@@ -121,7 +121,7 @@ pub enum WriteError {
     #[error("{0}")]
     NotSaved(Arc<StoreError>),
     /// The store is being closed. Opening it again helps.
-    #[error("the store is closing")]
+    #[error("the memory is being closed; try again in a moment")]
     Closed,
     /// The line was acknowledged before. Its answer was given and is no longer kept.
     #[error("this line was answered before and its answer acknowledged")]

@@ -43,7 +43,7 @@ pub(crate) use error::BindError;
 pub(crate) use location::{PERSONAL_NAME, SessionLocation};
 pub(crate) use processes::{is_elsewhere, is_foreign_process};
 pub(crate) use reading::LiveSession;
-pub(crate) use saving::{SaveCall, Saved, SessionCall, WritePlan};
+pub(crate) use saving::{SaveCall, Saved, SessionCall, Waits, WritePlan};
 pub(crate) use service::SessionService;
 pub(crate) use sweep::{recover, sweep};
 pub(crate) use table::{

@@ -20,8 +20,8 @@ use super::{Session, WriteOutcome, session_key};
 use crate::anchors::capture;
 use crate::clock;
 use crate::project::{
-    CommandError, Operation, Outcome, Reply, Transition, WriteCommand, WriteError, own_stored,
-    releasing, waits_for_team,
+    CommandError, OpenProject, Operation, Outcome, Reply, Transition, WriteCommand, WriteError,
+    own_stored, releasing, waits_for_team,
 };
 use crate::store::{Call, StateMachine as _, TeamFault};
 
@@ -86,8 +86,31 @@ impl SaveCall {
 pub(crate) enum Saved {
     /// It is in shared memory.
     Folded(Box<WriteOutcome<Reply<SaveOutcome>>>),
-    /// It is held on this machine until the team's database takes it. The fault says why it waits.
-    Held(TeamFault),
+    /// It is held on this machine, and folded later.
+    Held(Waits),
+}
+
+/// The reason why a held save waits.
+#[derive(Debug)]
+pub(crate) enum Waits {
+    /// The team's database did not take it.
+    Team(TeamFault),
+    /// This machine did not fold it now, in words.
+    Here(String),
+}
+
+impl Waits {
+    /// Returns why a save still waits after a failed fold. A refused one does not.
+    fn after(error: &BindError) -> Option<Self> {
+        match error {
+            BindError::Write(WriteError::Refused(_)) => None,
+            BindError::Write(error) => {
+                let here = || Self::Here(error.to_string());
+                Some(waits_for_team(error).map_or_else(here, Self::Team))
+            }
+            error => Some(Self::Here(error.to_string())),
+        }
+    }
 }
 
 impl Saved {
@@ -130,8 +153,12 @@ impl SessionCall<'_> {
             return written;
         }
         // What the session saved before and the team's database does not have yet comes first.
-        if let Err(error) = self.release_earlier(|_| true).await {
-            return Err(self.keep_own::<O>(operation, part, plan, error).await.into());
+        match self.release_earlier(|_| true).await {
+            Ok(()) => {}
+            Err(BindError::Write(error)) => {
+                return Err(self.keep_own::<O>(operation, part, plan, error).await.into());
+            }
+            Err(error) => return Err(error),
         }
         let plan = move |memory: &Memory, by: &Provenance, part: Staged| plan(memory, by, part);
         self.commit_now(operation, part, plan).await
@@ -262,20 +289,22 @@ impl SessionCall<'_> {
                 let save = Operation::releasing("save");
                 self.session.write(self.service, self.line, save, fold).await
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         };
         let error = match folded {
-            Err(BindError::Write(error)) => error,
-            folded => return folded.map(Saved::folded),
+            Ok(folded) => return Ok(Saved::folded(folded)),
+            Err(error) => error,
         };
-        if let Some(fault) = waits_for_team(&error) {
-            tracing::info!(session = %self.session.id, why = %fault, "a save waits for the team");
-            return Ok(Saved::Held(fault));
+        if let Some(waits) = Waits::after(&error) {
+            tracing::info!(session = %self.session.id, why = ?waits, "a save waits for the team");
+            return Ok(Saved::Held(waits));
         }
-        if let (WriteError::Refused(_), Some(project)) = (&error, self.session.project()) {
-            project.restage(&key).await?;
-        }
-        Err(error.into())
+        let restaged = self.session.in_project(self.service, |project| {
+            let key = key.clone();
+            async move { project.restage(&key).await }
+        });
+        restaged.await?;
+        Err(error)
     }
 
     /// Returns the answer that this memory gave to the same call before, if it did.
@@ -304,10 +333,11 @@ impl SessionCall<'_> {
     }
 
     /// Folds what the session saved before and the team's database does not have yet.
-    async fn release_earlier(self, wanted: impl Fn(&HeldKey) -> bool) -> Result<(), WriteError> {
-        let Some(project) = self.session.project() else { return Ok(()) };
+    async fn release_earlier(self, wanted: impl Fn(&HeldKey) -> bool) -> Result<(), BindError> {
         let earlier = |held: &Held| held.session == self.session.id && wanted(&held.key);
-        project.release(earlier).await.map(drop)
+        let release =
+            |project: Arc<OpenProject>| async move { project.release(&earlier).await.map(drop) };
+        self.session.in_project(self.service, release).await
     }
 
     /// Plans what a save should archive, if memory is too large. This reads files, so it is not

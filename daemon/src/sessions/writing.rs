@@ -65,25 +65,38 @@ impl Session {
         command: WriteCommand<Memory, O>,
     ) -> Result<Written<Memory, O>, BindError> {
         let operation = operation.into();
-        let project = self.bound(service).await?;
-        let write = |project: Arc<OpenProject>| {
-            let (session, call) = (self.id.clone(), call.cloned());
-            let command = Arc::clone(&command);
-            async move { project.owner.write(Some(session), call, operation, command).await }
-        };
-        let id = project.id;
-        let written = match write(Arc::clone(&project)).await {
-            Err(WriteError::Closed) => {
-                let project = service.projects.open_project(id).await?;
-                self.works_in(Some(&project));
-                write(project).await?
-            }
-            written => written?,
-        };
+        let (id, written) = self
+            .in_project(service, |project| {
+                let (session, call) = (self.id.clone(), call.cloned());
+                let command = Arc::clone(&command);
+                async move {
+                    let written = project.owner.write(Some(session), call, operation, command);
+                    Ok((project.id, written.await?))
+                }
+            })
+            .await?;
         if !self.is_ephemeral {
             end::after_write(service, self, id).await;
         }
         Ok(written)
+    }
+
+    /// Runs `work` on the session's project, and once more if it was closed in between.
+    pub(super) async fn in_project<T, F: Future<Output = Result<T, WriteError>>>(
+        &self,
+        service: &SessionService,
+        work: impl Fn(Arc<OpenProject>) -> F,
+    ) -> Result<T, BindError> {
+        let project = self.bound(service).await?;
+        let id = project.id;
+        match work(project).await {
+            Err(WriteError::Closed) => {
+                let project = service.projects.open_project(id).await?;
+                self.works_in(Some(&project));
+                Ok(work(project).await?)
+            }
+            done => Ok(done?),
+        }
     }
 
     /// Reactivates a record that was read, if it is archived or summarised. Returns what was set
