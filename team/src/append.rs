@@ -127,7 +127,7 @@ pub(crate) async fn append(
 }
 
 /// Takes the session that holds the head for this caller, or waits for another one.
-async fn lease(sessions: &Sessions, turn: &Turn) -> Result<Lease, Error> {
+pub(crate) async fn lease(sessions: &Sessions, turn: &Turn) -> Result<Lease, Error> {
     match turn.take() {
         Some(lease) => Ok(lease),
         None => sessions.lease().await,

@@ -69,8 +69,8 @@ impl Log {
     /// `expected` is the head. Needs the rights of a maintainer.
     ///
     /// Computes the digests from the first of these entries on again, and raises the epoch by 1. It
-    /// has 30 s, and locks the head meanwhile. If the outcome is unknown, repeat it with the same
-    /// key.
+    /// has 30 s, and locks the head meanwhile. If the head has moved, it stays locked for 0.3 s, as
+    /// after an append. If the outcome is unknown, repeat it with the same key.
     pub async fn rewrite(
         &self,
         expected: impl Into<Point>,
@@ -79,7 +79,8 @@ impl Log {
     ) -> Result<Rewritten, AppendError> {
         let (sessions, dialer) = self.database.parts();
         let expected = expected.into();
-        rewrite::rewrite(sessions, dialer, self.project, &expected, replacements, last).await
+        let (project, turn) = (self.project, &self.turn);
+        rewrite::rewrite(sessions, dialer, project, turn, &expected, replacements, last).await
     }
 
     /// Returns the entries after a point, as [`entries`](Self::entries) does, if the journal

@@ -11,7 +11,7 @@ use std::slice::from_ref;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
-use crate::append::{CHANNEL, ROLE, insert, keys, lock};
+use crate::append::{CHANNEL, ROLE, insert, keys, lease, lock};
 use crate::connect::Dialer;
 use crate::digest::{FIRST_DIGEST, chain};
 use crate::entry::{
@@ -21,6 +21,7 @@ use crate::error::{AppendError, Error};
 use crate::limits::{REWRITE_PAGE_ENTRIES_MAX, TEXT_BYTES_MAX};
 use crate::members::Role;
 use crate::pool::{CommitFault, Fault, Lease, Param, Sessions};
+use crate::turn::Turn;
 
 const SET_TEXTS: &str = "UPDATE anchord.entries e \
     SET changes = n.changes, reply = n.reply, digest = n.digest \
@@ -31,6 +32,8 @@ const SET_DIGESTS: &str = "UPDATE anchord.entries e SET digest = n.digest \
 
 enum Prepared {
     Ended(Rewritten),
+    /// The head is at another entry, and still locked.
+    Moved(Lease, u64),
     Open(Lease, Head),
 }
 
@@ -39,17 +42,25 @@ pub(crate) async fn rewrite(
     sessions: &Sessions,
     dialer: &Dialer,
     project: Uuid,
+    turn: &Turn,
     expected: &Point,
     replacements: &[Replacement],
     last: &NewEntry,
 ) -> Result<Rewritten, AppendError> {
     let by_seq = check(expected.seq, replacements).map_err(AppendError::NotWritten)?;
     check_batch(from_ref(last)).map_err(AppendError::NotWritten)?;
-    let prepared = prepare(sessions, project, expected, &by_seq, last);
+    let prepared = async {
+        let lease = lease(sessions, turn).await?;
+        prepare(lease, project, expected, &by_seq, last).await
+    };
     let prepared = tokio::time::timeout(dialer.timeouts.query, prepared).await;
     let prepared = prepared.unwrap_or(Err(Fault::Final(Error::Slow)));
     match prepared.map_err(|fault| AppendError::NotWritten(fault.into_error()))? {
         Prepared::Ended(outcome) => Ok(outcome),
+        Prepared::Moved(lease, head) => {
+            turn.keep(lease, dialer.timeouts.turn);
+            Ok(Rewritten::HeadMoved { head })
+        }
         Prepared::Open(lease, head) => {
             let after = format!("NOTIFY {CHANNEL}, '{project} {}'", head.seq);
             match lease.commit(&after, dialer.timeouts.commit).await {
@@ -85,13 +96,12 @@ fn check(
 }
 
 async fn prepare(
-    sessions: &Sessions,
+    mut lease: Lease,
     project: Uuid,
     expected: &Point,
     by_seq: &BTreeMap<u64, &Replacement>,
     last: &NewEntry,
 ) -> Result<Prepared, Fault> {
-    let mut lease = sessions.lease().await?;
     let (instances, numbers) = keys(from_ref(last))?;
     let (mut head, found) = lock(&mut lease, project, &instances, &numbers).await?;
     if !found.is_empty() {
@@ -106,8 +116,7 @@ async fn prepare(
         return Err(Fault::Final(Error::Refused(what)));
     }
     if !head.is_at(expected) {
-        lease.roll_back().await?;
-        return Ok(Prepared::Ended(Rewritten::HeadMoved { head: head.seq }));
+        return Ok(Prepared::Moved(lease, head.seq));
     }
     let mut after = by_seq.keys().next().copied().unwrap_or(1) - 1;
     head.digest = digest_at(&lease, &id, after).await?;

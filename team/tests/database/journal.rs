@@ -230,6 +230,21 @@ async fn a_rewrite_replaces_texts_and_keeps_the_chain() {
 }
 
 #[tokio::test]
+async fn a_rewrite_that_came_too_late_comes_before_the_next_append() {
+    let Some(team) = Team::start().await else { return };
+    let (alice, log) = (team.log("alice"), team.owner.log(team.project));
+    alice.append(0, &[entry("a", 1), entry("a", 2)]).await.unwrap();
+    let batch = [Replacement { seq: 1, changes: "[]".to_owned(), reply: None }];
+    let late = log.rewrite(1, &batch, &entry("p", 1)).await.unwrap();
+    assert_eq!(late, Rewritten::HeadMoved { head: 2 });
+    let (next, purge) = ([entry("a", 3)], entry("p", 1));
+    let (appended, rewritten) =
+        tokio::join!(alice.append(2, &next), log.rewrite(2, &batch, &purge));
+    assert!(matches!(rewritten, Ok(Rewritten::Committed(_))), "{rewritten:?}");
+    assert_eq!(appended.unwrap(), Appended::HeadMoved { head: 3 });
+}
+
+#[tokio::test]
 async fn a_journal_is_followed_only_from_a_point_that_it_contains() {
     let Some(team) = Team::start().await else { return };
     let alice = team.log("alice");
