@@ -353,3 +353,23 @@ impl SessionCall<'_> {
         Ok((!plan.is_empty()).then_some(plan))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::StoreError;
+
+    #[test]
+    fn a_held_save_waits_whatever_keeps_it_except_a_refusal() {
+        let after = |error: WriteError| Waits::after(&error.into());
+        let refused = Refusal::invalid("write", "it is refused");
+        assert!(after(WriteError::Refused(refused.into())).is_none());
+        assert!(matches!(after(WriteError::Closed), Some(Waits::Here(_))));
+        assert!(matches!(after(WriteError::Internal), Some(Waits::Here(_))));
+        let away = StoreError::TeamAway(TeamFault::refused("it is away".to_owned()));
+        let away = after(WriteError::NotSaved(Arc::new(away)));
+        assert!(matches!(away, Some(Waits::Team(_))), "{away:?}");
+        let stopping = Waits::after(&BindError::Store(StoreError::ShuttingDown));
+        assert!(matches!(stopping, Some(Waits::Here(_))), "{stopping:?}");
+    }
+}
