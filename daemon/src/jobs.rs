@@ -7,6 +7,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::FutureExt as _;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::anchors::AnchorUpkeep;
 use crate::blocking::run_blocking;
@@ -33,6 +34,8 @@ pub(crate) struct JobService {
     pub(crate) zipmem: Arc<ZipmemMirror>,
     pub(crate) anchors: AnchorUpkeep,
     pub(crate) teams: TeamUpkeep,
+    /// The projects from which something was purged on another machine.
+    pub(crate) purged: UnboundedReceiver<ProjectId>,
     pub(crate) shutdown: Shutdown,
 }
 
@@ -47,6 +50,7 @@ pub(crate) async fn run(service: JobService) {
         zipmem,
         mut anchors,
         mut teams,
+        mut purged,
         shutdown,
     } = service;
     let projects = &sessions.projects;
@@ -60,6 +64,10 @@ pub(crate) async fn run(service: JobService) {
             () = projects.open.teams().opened().notified() => {
                 // Others' commits are heard from the start.
                 part(&metrics, "teams", teams.update()).await;
+                continue;
+            }
+            Some(id) = purged.recv() => {
+                part(&metrics, "purged texts", hooks.forget_purged(id)).await;
                 continue;
             }
             () = stopping.cancelled() => return,

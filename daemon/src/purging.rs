@@ -31,6 +31,8 @@ pub(crate) enum PurgeError {
     TooMuch(String),
     /// The team's database failed, in the words for whoever asked.
     Team(String),
+    /// Others wrote into the team's database during each try. Nothing was purged.
+    Overtaken,
 }
 
 impl From<StoreError> for PurgeError {
@@ -122,6 +124,13 @@ impl Survey {
         found.add(self.redact(directories));
         Ok(found)
     }
+}
+
+/// Lists the directories with files, besides the store's, that may have a memory's texts.
+pub(crate) fn redacted_in(projects: &ProjectService, id: ProjectId) -> Vec<PathBuf> {
+    let mut directories = asked_in(projects, id);
+    directories.extend(projects.logs.iter().cloned());
+    directories
 }
 
 /// Lists the directories whose retrieval logs may name records of a memory, its own first. Any

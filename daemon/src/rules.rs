@@ -9,6 +9,7 @@ mod approvals;
 mod file;
 mod guard;
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -99,6 +100,11 @@ impl RuleService {
     /// Returns the directory with the log of what hooks checked without the daemon.
     pub(crate) fn guard_logs(&self) -> PathBuf {
         self.copies.logs()
+    }
+
+    /// Returns the roots of the projects and worktrees that have a copy of their rules.
+    pub(crate) async fn copied_roots(&self) -> io::Result<Vec<PathBuf>> {
+        self.copies.roots().await
     }
 
     /// Leaves a copy of the rules that hooks apply without the daemon, if they have changed.

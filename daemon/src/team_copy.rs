@@ -12,15 +12,16 @@ mod missing;
 mod purge;
 mod step_back;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anchord_memory::{Memory, Revision};
+use anchord_memory::{Memory, RecordId, Revision};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use missing::{Missing, count_missing, missing_in, take_missing};
-pub(crate) use purge::{may_purge, purge};
+pub(crate) use purge::{OVERTAKEN, may_purge, purge};
 
 use compare::{Compared, TeamReader, compare};
 
@@ -29,15 +30,14 @@ use crate::clock;
 use crate::limits::{TEAM_ANSWER_MAX, TEAM_POLL};
 use crate::project::{ClosedStore, ProjectService};
 use crate::projects::ProjectId;
-use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey, asked_in};
+use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey, asked_in, redacted_in};
 use crate::store::{Opened, StateMachine as _, Store};
 use crate::team::{self, CommitJournal};
 
-/// A project in a team, and where it is.
+/// The journal that a team shares.
 #[derive(Clone)]
 struct Shared {
     journal: CommitJournal,
-    directory: PathBuf,
     runtime: Handle,
     /// Is cancelled when the daemon stops.
     stopping: CancellationToken,
@@ -50,7 +50,7 @@ impl Shared {
         let config = config.ok_or_else(no_file)?;
         let journal = projects.open.teams().journal(&config).map_err(PurgeError::Team)?;
         let stopping = projects.open.stopping();
-        Ok(Self { journal, directory, runtime: Handle::current(), stopping })
+        Ok(Self { journal, runtime: Handle::current(), stopping })
     }
 }
 
@@ -60,25 +60,47 @@ impl Shared {
 /// Fails if the database cannot be read as a whole now, or the store fails. A later call continues.
 pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<(), String> {
     let agreed = match Shared::of(projects, id) {
-        Ok(shared) => agree_with(projects, id, TeamReader::new(&shared)).await,
+        Ok(shared) => {
+            let _agreeing = projects.open.agreeing(id).await;
+            if !is_apart(projects, id).await? {
+                // Somebody else has done it meanwhile.
+                return Ok(());
+            }
+            let (theirs, directories) = (TeamReader::new(&shared), redacted_in(projects, id));
+            agree_with(projects, id, theirs, PurgeScope::default(), directories).await
+        }
         Err(error) => Err(error),
     };
     projects.open.note_agreement(id, agreed.is_ok());
-    agreed.map_err(worded)
+    agreed.map(drop).map_err(worded)
 }
 
-/// Compares the copy while it is open, since that may take long, and closes it to change it.
+/// Returns whether a copy differs from the team's journal, as far as its writer knows.
+async fn is_apart(projects: &ProjectService, id: ProjectId) -> Result<bool, String> {
+    let open = projects.open_known(id).await.map_err(|error| error.to_string())?;
+    Ok(open.and_then(|open| open.owner.team()).is_some_and(|status| status.is_apart))
+}
+
+/// Compares the copy while it is open, since that may take long, and closes it to change it. Also
+/// purges `wanted` from it, and from the files in `directories`. Returns what was purged, if
+/// anything was.
 async fn agree_with(
     projects: &ProjectService,
     id: ProjectId,
     theirs: TeamReader,
-) -> Result<(), PurgeError> {
-    let Some(open) = projects.open_known(id).await? else { return Ok(()) };
+    wanted: PurgeScope,
+    directories: Vec<PathBuf>,
+) -> Result<Option<Purged>, PurgeError> {
+    let Some(open) = projects.open_known(id).await? else { return Ok(None) };
     let asked = open.owner.ask(|store, state| (store.reading(), state.team_point()));
     let (reading, place) = asked.await.map_err(|error| failed(&error.to_string()))?;
     let compared = run_blocking(move || compare(&reading, theirs)).await?;
     drop(open);
-    let (directory, directories) = (projects.open.directory(id), asked_in(projects, id));
+    // An interrupted purge begins again, but once the copy has followed nothing would.
+    let ids: BTreeSet<String> = compared.purged.iter().map(RecordId::to_string).collect();
+    let purges = !ids.is_empty();
+    forget_retrievals(projects, id, ids).await?;
+    let directory = projects.open.directory(id);
     let closed = move |closed: &ClosedStore| -> Result<Option<Purged>, PurgeError> {
         let opened = closed.open()?;
         if opened.state.team_point() != place {
@@ -86,16 +108,21 @@ async fn agree_with(
             opened.store.close();
             return Ok(None);
         }
-        follow(closed, opened, compared, &directory, &directories, PurgeScope::default())
+        follow(closed, opened, compared, &directory, &directories, wanted)
     };
     let agreed = projects.open.close_and(id, closed).await;
     if let Ok(Some((surveyed, _))) = &agreed {
-        forget_retrievals(projects, id, surveyed).await?;
+        // Calls in the meantime may have logged them again.
+        forget_retrievals(projects, id, surveyed.ids()).await?;
+    }
+    if purges {
+        // The receiver is gone only while the daemon stops, and then nothing is shown.
+        let _ = projects.purged.send(id);
     }
     if agreed.is_ok() {
         projects.open_known(id).await?;
     }
-    agreed.map(drop)
+    agreed
 }
 
 /// Waits until a project has every commit that the team's journal has now.
@@ -159,10 +186,13 @@ impl Progress {
 async fn forget_retrievals(
     projects: &ProjectService,
     id: ProjectId,
-    surveyed: &Survey,
+    ids: BTreeSet<String>,
 ) -> Result<(), PurgeError> {
+    if ids.is_empty() {
+        return Ok(());
+    }
     for directory in asked_in(projects, id) {
-        let forgotten = projects.open.retrievals().forget(directory, surveyed.ids()).await;
+        let forgotten = projects.open.retrievals().forget(directory, ids.clone()).await;
         forgotten.map_err(PurgeError::Team)?;
     }
     Ok(())
@@ -170,24 +200,6 @@ async fn forget_retrievals(
 
 /// A purge of a copy, and what it changed in other files.
 type Purged = (Survey, RedactionReport);
-
-/// Brings the copy in a closed store into agreement. Also purges `wanted` from it. Returns what was
-/// purged, if anything was.
-fn agree_closed(
-    closed: &ClosedStore,
-    shared: &Shared,
-    directories: &[PathBuf],
-    wanted: PurgeScope,
-) -> Result<Option<Purged>, PurgeError> {
-    let opened = closed.open()?;
-    match compare(&opened.store.reading(), TeamReader::new(shared)) {
-        Ok(compared) => follow(closed, opened, compared, &shared.directory, directories, wanted),
-        Err(error) => {
-            opened.store.close();
-            Err(error)
-        }
-    }
-}
 
 /// Changes the copy in a store just opened as the team's journal differs from it.
 fn follow(
@@ -227,6 +239,7 @@ fn worded(error: PurgeError) -> String {
     match error {
         PurgeError::Store(error) => error.to_string(),
         PurgeError::TooMuch(why) | PurgeError::Team(why) => why,
+        PurgeError::Overtaken => OVERTAKEN.to_owned(),
     }
 }
 

@@ -148,6 +148,10 @@ impl Tombstones {
     }
 }
 
+fn has_text(record: &Record, query: &str) -> bool {
+    texts::of_record(record).iter().any(|text| text.contains(query))
+}
+
 /// Returns the SHA-256 of the salt and the text, in hexadecimal.
 pub(crate) fn digest(salt: &str, text: &str) -> String {
     let mut hasher = Sha256::new();
@@ -217,10 +221,20 @@ impl Purge {
     pub fn pick(&mut self, changes: &[Change]) {
         let Some(query) = &self.query else { return };
         for record in changes.iter().filter_map(Change::record) {
-            if texts::of_record(record).iter().any(|text| text.contains(query.as_str())) {
+            if has_text(record, query) {
                 self.ids.insert(record.id);
             }
         }
+    }
+
+    /// Returns whether later changes write a version of a record that is purged.
+    pub fn is_touched_by(&self, changes: &[Change]) -> bool {
+        let has_query = |record: &Record| {
+            let query = self.query.as_deref();
+            query.is_some_and(|query| has_text(record, query))
+        };
+        let mut records = changes.iter().filter_map(Change::record);
+        records.any(|record| self.ids.contains(&record.id) || has_query(record))
     }
 
     /// Makes the second pass: collects the records' content.

@@ -1,8 +1,9 @@
 //! Machines of a team agree with the database after a purge, and after it has lost commits.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use anchord_tests::{PATIENCE, poll, write};
+use anchord_tests::{Agent, PATIENCE, poll, write};
 use serde_json::{Value, json};
 
 use crate::team::{Machine, invite, server, two};
@@ -73,6 +74,72 @@ fn a_purge_reaches_the_database_and_every_machine() {
     }
     agent.tool("memory_note", &json!({ "content": "And so it continues." }));
     assert!(ada.sees("And so it continues.").contains("It stays."));
+}
+
+#[test]
+fn a_purged_rule_leaves_the_copies_that_hooks_of_other_machines_have() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    let rule = ["--deny", "--fail-closed", "--reason", "never", "--command", "git push --force"];
+    ada.shell().done(&[&["rules", "add", PLANTED], &rule[..]].concat());
+    ada.shell().done(&["note", "--key", "last", "It stays."]);
+    bob.sees("It stays.");
+    let mut agent = bob.agent_with_all_tools();
+    let check = |agent: &mut Agent| {
+        agent.tool("memory_rule_check", &json!({ "command": "git push --force" }))
+    };
+    assert!(check(&mut agent).contains(PLANTED));
+    let holding = bob.instance.holding(PLANTED);
+    let copies = bob.instance.home().join("guard");
+    assert!(holding.iter().any(|path| path.starts_with(&copies)), "{holding:?}");
+
+    ada.shell().done(&["purge", "r1", "--yes"]);
+    assert_eq!(ada.instance.holding(PLANTED), Vec::<PathBuf>::new());
+    bob.loses(PLANTED);
+    assert!(!check(&mut agent).contains("never"), "nothing forbids it any more");
+    agreed(&[&ada, &bob]);
+}
+
+#[test]
+fn a_save_during_purges_is_shared_or_said_to_wait() {
+    const PURGES: usize = 8;
+    const AGENTS: usize = 6;
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    let planted = |number: usize| format!("{PLANTED}, {number}");
+    for number in 0..PURGES {
+        ada.shell().done(&["note", "--key", &format!("planted-{number}"), &planted(number)]);
+    }
+    let purged = AtomicBool::new(false);
+    let save = &|of: usize| {
+        // A purge begins again when the other machine writes meanwhile.
+        let machine = if of.is_multiple_of(2) { &ada } else { &bob };
+        let (mut agent, mut saved) = (machine.agent(), 0);
+        while !purged.load(Ordering::SeqCst) {
+            let said = agent.call("memory_save", &write::save(&format!("Lesson {of}-{saved}.")));
+            let said = said.unwrap();
+            assert!(!said.is_error, "save {saved}: {}", said.text);
+            saved += 1;
+        }
+        saved
+    };
+    let saved: Vec<usize> = std::thread::scope(|threads| {
+        let saves: Vec<_> = (0..AGENTS).map(|of| threads.spawn(move || save(of))).collect();
+        for number in 0..PURGES {
+            let (code, said) = ada.shell().said(&["purge", &format!("planted-{number}"), "--yes"]);
+            assert_eq!(code, 0, "{said}");
+        }
+        purged.store(true, Ordering::SeqCst);
+        saves.into_iter().map(|saves| saves.join().unwrap()).collect()
+    });
+    poll(PATIENCE, "every save on the other machine", || {
+        let shared = format!("{:?}", bob.shared());
+        let has = |of: usize, number| shared.contains(&format!("Lesson {of}-{number}."));
+        let mut all =
+            saved.iter().enumerate().flat_map(|(of, saved)| (0..*saved).map(move |n| (of, n)));
+        all.all(|(of, number)| has(of, number)).then_some(())
+    });
+    agreed(&[&ada, &bob]);
 }
 
 #[test]

@@ -9,9 +9,7 @@ use anchord_memory::{
     secrets_in,
 };
 
-use super::{
-    AdminService, Answer, Target, bind_error, find, internal, opened, store_error, write_error,
-};
+use super::{AdminService, Answer, Target, bind_error, internal, opened, store_error, write_error};
 use crate::api::{
     ErrorCode, ErrorReply, ProjectRef, PurgeParams, PurgeReply, PurgedStatus, SecretEntry,
     SecretRecord, SecretsReply,
@@ -19,7 +17,9 @@ use crate::api::{
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::project::{ClosedStore, OpenProject};
-use crate::purging::{self, PurgeError, PurgeScope, RedactionReport, Survey, asked_in};
+use crate::purging::{
+    self, PurgeError, PurgeScope, RedactionReport, Survey, asked_in, redacted_in,
+};
 use crate::sessions::SessionService;
 use crate::shared::{PurgedFiles, SoughtFiles};
 use crate::store::{Entry, Opened, StoreError};
@@ -43,9 +43,7 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     let wanted = wanted(&params, &open.memory())?;
     let retrievals = projects.open.retrievals();
     retrievals.flush().await;
-    let mut directories = asked_in(projects, target.id);
-    directories.push(admin.instance.logs().to_owned());
-    directories.push(admin.sessions.rules.guard_logs());
+    let directories = redacted_in(projects, target.id);
     let (surveyed, found) = survey(&open, &wanted, &directories).await?;
     let team = open.owner.team().is_some();
     let is_shared = |gone: &PurgedRecord| !gone.newest.is_private();
@@ -90,11 +88,8 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
             found.failed.extend(retrieval_log::files(&directory));
         }
     }
-    admin.hooks.state.forget_given_of(target.id);
-    // A signature may have the purged text. Outlines are made again from the files.
-    admin.tools.outlines.forget_all().await;
+    admin.hooks.forget_purged(target.id).await;
     let open = projects.open_project(target.id).await.map_err(store_error)?;
-    leave_rules(admin, &target, &open.memory()).await;
     // In a team, what stays on this machine is purged without a commit.
     let of_team = team && surveyed.purge.records().any(is_shared);
     let is_commit = of_team || !team && !surveyed.is_empty();
@@ -133,21 +128,6 @@ fn name_files(reply: &mut PurgeReply, files: &PurgedFiles) {
     let root = Path::new(&reply.project.root);
     let stay: Vec<String> = files.stay.iter().map(|path| super::text(&root.join(path))).collect();
     reply.failed.extend(stay);
-}
-
-/// Leaves the rules again that hooks apply without the daemon. The copy may have a purged rule.
-async fn leave_rules(admin: &AdminService, target: &Target, memory: &Memory) {
-    if target.id.is_personal() {
-        return;
-    }
-    match find(&admin.sessions, &target.reference.root, Ok).await {
-        Ok(located) => admin.sessions.rules.leave_copy(memory, Some(&located)).await,
-        Err(error) => tracing::warn!(
-            project = %target.id,
-            error = error.error,
-            "the rules' copy for hooks was not made again after a purge"
-        ),
-    }
 }
 
 fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<PurgeScope> {
@@ -220,6 +200,11 @@ impl From<PurgeError> for ErrorReply {
                 action: Some(
                     "Run it again once that is mended; a purge can be repeated.".to_owned(),
                 ),
+            },
+            PurgeError::Overtaken => Self {
+                code: ErrorCode::Busy,
+                error: format!("nothing was purged: {}", team_copy::OVERTAKEN),
+                action: Some("Run it again when they pause.".to_owned()),
             },
             PurgeError::TooMuch(why) => Self {
                 code: ErrorCode::Refused,

@@ -226,14 +226,15 @@ pub(crate) struct OpenProjects {
 #[derive(Debug, Default)]
 struct Slot {
     gate: Arc<tokio::sync::Mutex<()>>,
+    /// Lets one caller at a time bring the copy of a team's journal into agreement with it.
+    agreeing: Arc<tokio::sync::Mutex<()>>,
     current: ArcSwapOption<OpenProject>,
     /// The budget's use when the project was closed. Nothing changes it until the project is opened
     /// again.
     filled: ArcSwapOption<Filled>,
     /// The last steps back of the copy of a team's journal, for what sessions have seen.
     step_backs: Mutex<Vec<StepBack>>,
-    /// The time at which the copy could not be brought into agreement with it, if the last attempt
-    /// failed.
+    /// The time of the last attempt to bring the copy into agreement with it, if that failed.
     disagreed: Mutex<Option<std::time::Instant>>,
 }
 
@@ -326,6 +327,12 @@ impl OpenProjects {
         self.slots.lock().get(&id)?.current.load_full()
     }
 
+    /// Waits for a project's turn to have its copy of a team's journal changed as that differs.
+    pub(crate) async fn agreeing(&self, id: ProjectId) -> tokio::sync::OwnedMutexGuard<()> {
+        let slot = Arc::clone(self.slots.lock().entry(id).or_default());
+        Arc::clone(&slot.agreeing).lock_owned().await
+    }
+
     /// Returns the last steps back of a project's copy of a team's journal, oldest first.
     pub(crate) fn step_backs(&self, id: ProjectId) -> Vec<StepBack> {
         let slot = self.slots.lock().get(&id).cloned();
@@ -337,8 +344,7 @@ impl OpenProjects {
         self.slots.lock().values().filter_map(|slot| slot.current.load_full()).collect()
     }
 
-    /// Returns the budget use of all projects that were opened since the daemon started and still
-    /// exist.
+    /// Returns the budget use of all existing projects that were opened since the daemon started.
     pub(crate) fn filled(&self) -> Vec<Filled> {
         let slots: Vec<(ProjectId, Arc<Slot>)> =
             self.slots.lock().iter().map(|(id, slot)| (*id, Arc::clone(slot))).collect();

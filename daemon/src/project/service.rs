@@ -1,6 +1,9 @@
 //! Memories by id: the open ones, and the registry that knows which exist.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedSender;
 
 use super::{OpenProject, OpenProjects, Transition, WriteCommand};
 use crate::projects::{ProjectId, Registry, RegistryChange};
@@ -13,6 +16,10 @@ use crate::{clock, limits};
 pub(crate) struct ProjectService {
     pub(crate) registry: RegistryStore,
     pub(crate) open: OpenProjects,
+    /// The directories of logs and copies that all projects share. A purge looks there too.
+    pub(crate) logs: Vec<PathBuf>,
+    /// Tells of projects from which something was purged on another machine.
+    pub(crate) purged: UnboundedSender<ProjectId>,
 }
 
 impl ProjectService {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anchord_memory::{Change, Counts, Notice, NoticeCause, SessionId};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::*;
@@ -242,7 +243,8 @@ async fn a_read_waits_for_no_agreement_with_a_team_after_one_that_failed() {
     let (scratch, open) = projects();
     let stores = FileStores::new(scratch.path().to_owned());
     let (registry, ..) = RegistryStore::open(Arc::new(stores)).await.unwrap();
-    let service = ProjectService { registry, open };
+    let (purged, _) = mpsc::unbounded_channel();
+    let service = ProjectService { registry, open, logs: Vec::new(), purged };
     let project = service.open.open(ID).await.unwrap();
     let slot = service.open.slots.lock().get(&ID).cloned().unwrap();
     slot.current.store(None);

@@ -57,6 +57,12 @@ impl Copies {
         logs(&self.directory)
     }
 
+    /// Returns the roots of which copies are kept.
+    pub(super) async fn roots(&self) -> io::Result<Vec<PathBuf>> {
+        let directory = self.directory.clone();
+        run_blocking(move || roots(&directory)).await
+    }
+
     /// Writes the copy of a project if it differs from the last one. A project without such rules
     /// has none.
     pub(super) async fn keep(&self, root: &Path, rules: &[Rule]) {
@@ -97,6 +103,26 @@ fn write(directory: &Path, path: &Path, text: Option<&[u8]>) -> io::Result<()> {
             private_file::replace(path, text)
         }
     }
+}
+
+/// Reads the roots of the copies. One that cannot be read makes every action ask, and the next
+/// check writes it again.
+fn roots(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut roots = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|it| it == "json") {
+            match serde_json::from_slice::<Copied>(&fs::read(&path)?) {
+                Ok(copied) => roots.push(copied.root),
+                Err(error) => tracing::warn!(path = %path.display(), %error, "no copy of rules"),
+            }
+        }
+    }
+    Ok(roots)
 }
 
 fn path(directory: &Path, root: &Path) -> PathBuf {

@@ -3,6 +3,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use tokio::sync::mpsc;
+
 use crate::admin::AdminService;
 use crate::anchors::AnchorUpkeep;
 use crate::clock;
@@ -77,7 +79,11 @@ impl Daemon {
         let (instance, config) = (Arc::new(instance), Arc::new(config));
         let (metrics, shutdown) = (Arc::<Metrics>::default(), Shutdown::default());
         let up_since = clock::start();
-        let projects = Arc::new(ProjectService { registry, open: projects });
+        let guard = anchord_proto::instance::InstanceDir::named(instance.dir()).guard();
+        let rules = RuleService::new(Arc::clone(&metrics), guard);
+        let logs = vec![instance.logs().to_owned(), rules.guard_logs()];
+        let (purging, purged) = mpsc::unbounded_channel();
+        let projects = Arc::new(ProjectService { registry, open: projects, logs, purged: purging });
         let merging = Arc::new(MergeService::new(
             Arc::clone(&config),
             Arc::clone(&projects),
@@ -89,8 +95,6 @@ impl Daemon {
             &config.files.additional_roots,
             Arc::clone(&metrics),
         ));
-        let guard = anchord_proto::instance::InstanceDir::named(instance.dir()).guard();
-        let rules = RuleService::new(Arc::clone(&metrics), guard);
         let sessions = Arc::new(SessionService {
             shared: Arc::new(SharedService::new(Arc::clone(&projects))),
             anchors: Arc::default(),
@@ -143,6 +147,7 @@ impl Daemon {
             zipmem,
             anchors: AnchorUpkeep::new(Arc::clone(&projects), Arc::clone(&sessions.anchors)),
             teams: TeamUpkeep::new(Arc::clone(&projects), Arc::clone(&sessions.config)),
+            purged,
             shutdown: shutdown.clone(),
         };
         let socket = Arc::new(SocketService {

@@ -8,14 +8,19 @@ use anchord_team::Role;
 use uuid::Uuid;
 
 use super::compare::{Compared, TeamReader};
-use super::{Shared, agree_closed, catch_up, failed, no_file};
+use super::{Shared, agree_with, catch_up, failed, no_file};
+use crate::blocking::run_blocking;
 use crate::clock;
 use crate::limits::TEAM_PURGE_TRIES_MAX;
-use crate::project::{ClosedStore, ProjectService};
+use crate::project::ProjectService;
 use crate::projects::ProjectId;
 use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey};
-use crate::store::{Entry, EntryKey, Opened, StateMachine as _, Store, TeamEntry};
+use crate::store::{Entry, EntryKey, ReadEntries, StateMachine as _, Store, TeamEntry};
 use crate::team::{self, TeamReplacement};
+
+/// The reason of a purge that was overtaken by others' writes.
+pub(crate) const OVERTAKEN: &str =
+    "others write all the time, and a purge begins at the last commit";
 
 /// Returns whether this machine's member may take away what the team shares.
 ///
@@ -63,77 +68,88 @@ async fn purge_open(
     let shared = Shared::of(projects, id)?;
     for _ in 0..TEAM_PURGE_TRIES_MAX {
         catch_up(projects, id).await.map_err(PurgeError::Team)?;
-        let (shared, directories, wanted) = (shared.clone(), directories.clone(), wanted.clone());
-        let closed =
-            move |closed: &ClosedStore| purge_closed(closed, &shared, &directories, wanted);
-        if let Some(done) = projects.open.close_and(id, closed).await? {
-            // The commit of the purge comes from the database, as on every machine.
-            catch_up(projects, id).await.map_err(PurgeError::Team)?;
-            return Ok(done);
+        let agreeing = projects.open.agreeing(id).await;
+        if !purge_in_database(projects, id, &shared, &wanted).await? {
+            continue;
         }
+        for _ in 0..TEAM_PURGE_TRIES_MAX {
+            let theirs = TeamReader::new(&shared);
+            let follow = agree_with(projects, id, theirs, wanted.clone(), directories.clone());
+            if let Some(done) = follow.await? {
+                drop(agreeing);
+                // The commit of the purge comes from the database, as on every machine.
+                catch_up(projects, id).await.map_err(PurgeError::Team)?;
+                return Ok(done);
+            }
+        }
+        return Err(failed("it is purged in the database, and this machine's copy changes still"));
     }
-    Err(failed("others write all the time, and a purge begins at the last commit"))
+    Err(PurgeError::Overtaken)
 }
 
-/// Purges in the database and then in a closed store. Returns `None` if another machine has written
-/// meanwhile; then nothing was changed.
-fn purge_closed(
-    closed: &ClosedStore,
-    shared: &Shared,
-    directories: &[PathBuf],
-    wanted: PurgeScope,
-) -> Result<Option<(Survey, RedactionReport)>, PurgeError> {
-    let Opened { store, state, .. } = closed.open()?;
-    let purged = purge_in_database(&*store, &state, shared, &wanted);
-    store.close();
-    if !purged? {
-        return Ok(None);
-    }
-    // The copy agreed just before, so hardly anything is lost.
-    let erased = agree_closed(closed, shared, directories, wanted)?;
-    erased.map(Some).ok_or_else(|| failed("the purge left nothing to remove here"))
-}
-
-/// Replaces in the team's journal what is purged. Returns false if another machine has written
-/// meanwhile.
-fn purge_in_database(
-    store: &dyn Store<Memory>,
-    state: &Memory,
+/// Purges in the database, while the memory is open. Returns false if another machine has written
+/// meanwhile what is to be purged; then nothing was changed.
+async fn purge_in_database(
+    projects: &ProjectService,
+    id: ProjectId,
     shared: &Shared,
     wanted: &PurgeScope,
 ) -> Result<bool, PurgeError> {
-    let reading = store.reading();
-    let surveyed = Survey::of(&reading, state, wanted.clone())?;
+    let open = projects.open_project(id).await?;
+    let asked = open.owner.ask(|store, state| (store.reading(), state.clone())).await;
+    let (reading, state) = asked.map_err(|error| failed(&error.to_string()))?;
+    let (shared, wanted) = (shared.clone(), wanted.clone());
+    run_blocking(move || replace_in_database(&reading, &state, &shared, wanted)).await
+}
+
+/// Replaces in the team's journal what is purged. Others may write all the time: what they wrote
+/// since is read, until nothing has come in between.
+fn replace_in_database(
+    reading: &ReadEntries<Memory>,
+    state: &Memory,
+    shared: &Shared,
+    wanted: PurgeScope,
+) -> Result<bool, PurgeError> {
+    let sought = Survey::of(reading, state, wanted)?;
     // What stays on this machine is not in the database, and neither are digests of it.
-    let leaves = surveyed.purge.records().filter(|gone| !gone.newest.is_private());
+    let leaves = sought.purge.records().filter(|gone| !gone.newest.is_private());
     let ids: BTreeSet<RecordId> = leaves.map(|gone| gone.id).collect();
     if ids.is_empty() {
         return Ok(true);
     }
-    let mut surveyed = Survey::of(&reading, state, PurgeScope { ids, query: None })?;
+    let mut surveyed = Survey::of(reading, state, PurgeScope { ids, query: None })?;
     let mut replacements = Vec::new();
     let mut theirs = TeamReader::new(shared);
-    while let Some(arrived) = theirs.next()? {
-        let TeamEntry { revision, mut changes, mut reply, .. } = arrived.entry;
-        if surveyed.purge.edit(&mut changes, &mut reply) {
-            replacements.push(TeamReplacement { revision, changes, reply });
+    for _ in 0..TEAM_PURGE_TRIES_MAX {
+        while let Some(arrived) = theirs.next()? {
+            let TeamEntry { revision, mut changes, mut reply, .. } = arrived.entry;
+            if revision > state.revision() && sought.purge.is_touched_by(&changes) {
+                return Ok(false);
+            }
+            if surveyed.purge.edit(&mut changes, &mut reply) {
+                replacements.push(TeamReplacement { revision, changes, reply });
+            }
+        }
+        if theirs.point.revision < state.revision() {
+            return Ok(false);
+        }
+        let last = TeamEntry {
+            revision: Revision(theirs.point.revision.0 + 1),
+            key: EntryKey { instance: Uuid::new_v4().to_string().into(), number: 1 },
+            is_own: true,
+            time: clock::now(),
+            session: None,
+            operation: "purge".to_owned(),
+            changes: vec![surveyed.purge.tombstones()],
+            reply: None,
+        };
+        let rewritten = shared.journal.rewrite(&theirs.point, replacements.clone(), last);
+        let rewritten = shared.runtime.block_on(rewritten);
+        if rewritten.map_err(|error| PurgeError::Team(error.to_string()))? {
+            return Ok(true);
         }
     }
-    if theirs.point.revision != state.revision() {
-        return Ok(false);
-    }
-    let last = TeamEntry {
-        revision: Revision(state.revision().0 + 1),
-        key: EntryKey { instance: Uuid::new_v4().to_string().into(), number: 1 },
-        is_own: true,
-        time: clock::now(),
-        session: None,
-        operation: "purge".to_owned(),
-        changes: vec![surveyed.purge.tombstones()],
-        reply: None,
-    };
-    let rewritten = shared.journal.rewrite(&theirs.point, replacements, last);
-    shared.runtime.block_on(rewritten).map_err(|error| PurgeError::Team(error.to_string()))
+    Err(PurgeError::Overtaken)
 }
 
 /// Removes from a copy what is purged in the team's journal, and `wanted`. Returns what that was,

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use anchord_memory::{Change, NewNote, Provenance, Seq, SessionId, plan_notes, shared_part};
+use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::*;
@@ -30,7 +31,8 @@ impl Machine {
         let stores = Arc::new(FileStores::new(scratch.path().to_owned()));
         let (registry, ..) = RegistryStore::open(Arc::clone(&stores) as _).await.unwrap();
         let open = OpenProjects::new(stores, Arc::new(TeamLinks::new(Uuid::nil())));
-        let projects = ProjectService { registry, open };
+        let (purged, _) = mpsc::unbounded_channel();
+        let projects = ProjectService { registry, open, logs: Vec::new(), purged };
         let machine = Self { _scratch: scratch, projects, team: MemTeam::new("one") };
         machine.note("The port is 1.", false).await;
         let open = machine.open().await;
@@ -78,7 +80,9 @@ impl Machine {
         let theirs = Arc::new(self.team.clone());
         let stopping = self.projects.open.stopping();
         let reader = TeamReader::of(theirs, Handle::current(), stopping);
-        agree_with(&self.projects, ID, reader).await.map_err(worded)
+        let (wanted, directories) = (PurgeScope::default(), Vec::new());
+        let agreed = agree_with(&self.projects, ID, reader, wanted, directories).await;
+        agreed.map(drop).map_err(worded)
     }
 
     /// Waits until the team's journal is asked for its entries.
