@@ -119,20 +119,12 @@ pub fn list<'a>(memory: impl Into<Memories<'a>>, view: &ListView<'_>) -> Result<
         let is_all = view.kinds.is_empty() && view.tags.is_empty() && view.own.is_none();
         let was_written = memory.revision() > Revision(0);
         let text = match (total, is_all) {
-            (0, true) if was_written => match view.audience {
-                Audience::Agent | Audience::Compactor => {
-                    "No record is active; what was forgotten is in history.\n"
-                }
-                Audience::Person(_) => {
-                    "No record is active. `anchord history` lists what was forgotten, and `anchord undo` \
-                     brings it back.\n"
-                }
-            },
-            (0, true) => "Nothing is recorded yet.\n",
-            (0, false) => "Nothing matches.\n",
-            _ => "Nothing more.\n",
+            (0, true) if was_written => nothing_active(view.audience),
+            (0, true) => "Nothing is recorded yet.\n".to_owned(),
+            (0, false) => "Nothing matches.\n".to_owned(),
+            _ => "Nothing more.\n".to_owned(),
         };
-        return Ok(ListText { text: text.to_owned(), ..ListText::default() });
+        return Ok(ListText { text, ..ListText::default() });
     }
     let mut list = ListText::default();
     let mut lines = String::new();
@@ -172,6 +164,20 @@ pub fn list<'a>(memory: impl Into<Memories<'a>>, view: &ListView<'_>) -> Result<
         list.next = Some(cursor);
     }
     Ok(list)
+}
+
+/// Says that everything was forgotten, and where it is.
+fn nothing_active(audience: &Audience) -> String {
+    match audience {
+        Audience::Agent | Audience::Compactor => {
+            "No record is active; what was forgotten is in history.\n".to_owned()
+        }
+        Audience::Person(_) => format!(
+            "No record is active. {} lists what was forgotten, and {} brings it back.\n",
+            audience.command(&["history"]),
+            audience.command(&["undo"])
+        ),
+    }
 }
 
 /// Returns the records of both memories, newest first. Each memory's records keep the order of
