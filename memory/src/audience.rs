@@ -109,7 +109,9 @@ impl Audience {
     /// the whole command for a person.
     pub fn again(&self, cursor: &str) -> String {
         match self {
-            Self::Agent | Self::Compactor => object(&[("cursor", cursor.into())]),
+            Self::Agent | Self::Compactor => {
+                format!("{} added to this call", object(&[("cursor", cursor.into())]))
+            }
             Self::Person(shell) => in_backticks(&shell.again(cursor)),
         }
     }
@@ -147,8 +149,9 @@ impl Shell {
             }
         }
         words.extend(options);
-        // A later page of a load is as long as the first.
+        // A later page of a load is as long as the first, and of the same commit.
         if tool == Tool::Load && self.typed.first().is_some_and(|word| word == name) {
+            words.extend(self.option("--at"));
             words.extend(self.option("--max-tokens"));
         }
         words.extend(self.memory());

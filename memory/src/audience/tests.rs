@@ -14,7 +14,7 @@ type Case<'a> = (Tool, &'a [(&'a str, Value)], &'a str, &'a str, &'a str);
 #[test]
 fn a_call_is_json_for_an_agent_and_a_command_for_a_person() {
     let sections = json!(["notes", "lessons"]);
-    let cases: [Case<'_>; 6] = [
+    let cases: [Case<'_>; 7] = [
         (
             Tool::Load,
             &[("cursor", json!("n12,n12")), ("sections", sections)],
@@ -35,6 +35,13 @@ fn a_call_is_json_for_an_agent_and_a_command_for_a_person() {
             r#"memory_load {"cursor":"n60"}"#,
             "load --max-tokens 600 --project=/a --cursor n1",
             "`anchord load --cursor n60 --max-tokens 600 --project=/a`",
+        ),
+        (
+            Tool::Load,
+            &[("cursor", json!("b1"))],
+            r#"memory_load {"cursor":"b1"}"#,
+            "load --at 20",
+            "`anchord load --cursor b1 --at 20`",
         ),
         (
             Tool::Get,
@@ -77,7 +84,7 @@ fn the_command_for_the_next_page_repeats_the_typed_options() {
     for (typed, expected) in cases {
         assert_eq!(person(typed).again("12"), expected);
     }
-    assert_eq!(Audience::Agent.again("12"), r#"{"cursor":"12"}"#);
+    assert_eq!(Audience::Agent.again("12"), r#"{"cursor":"12"} added to this call"#);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn each_page_continues_where_the_last_one_ended() {
     let memory = filled();
     let one = Reader::session(SessionId::new("one"));
     let first = list(&memory, &ListView { limit: 2, ..view(&one) }).unwrap();
-    insta::assert_snapshot!(first.text.lines().last().unwrap(), @r#"truncated: true; 3 left out: n3, s2, l1; go on with {"cursor":"4"}"#);
+    insta::assert_snapshot!(first.text.lines().last().unwrap(), @r#"truncated: true; 3 left out: n3, s2, l1; go on with {"cursor":"4"} added to this call"#);
     let rest = ListView { cursor: first.next.as_deref(), ..view(&one) };
     let rest = list(&memory, &rest).unwrap();
     assert_eq!((rest.shown.len(), rest.next), (3, None));

@@ -178,7 +178,7 @@ fn a_dropped_constraint_is_named() {
     insta::assert_snapshot!(answer.text, @r#"
     nothing fits the quotes or minus; searched plain words
     n3 (#redis): Redis needs no pool
-    truncated: true; 3 left out: n1, b4, n2; go on with {"cursor":"1-r2"}
+    truncated: true; 3 left out: n1, b4, n2; go on with {"cursor":"1-r2"} added to this call
     "#);
 }
 
