@@ -173,7 +173,7 @@ fn nothing_active(audience: &Audience) -> String {
             "No record is active; what was forgotten is in history.\n".to_owned()
         }
         Audience::Person(_) => format!(
-            "No record is active. {} lists what was forgotten, and {} brings it back.\n",
+            "No record is active. {} lists what was forgotten, and {} brings back what was not purged.\n",
             audience.command(&["history"]),
             audience.command(&["undo"])
         ),

@@ -236,12 +236,15 @@ fn within(
     if memory.totals().active() == 0 && entries.is_empty() && view.just_ended.is_empty() {
         rules_section(&mut text, &[], rules);
         text.push_str(if rules.is_empty() { "" } else { "\n" });
+        let was_written = memory.revision() > Revision(0);
+        let nothing = if was_written { "No record is active" } else { "Nothing is recorded yet" };
+        text.push_str(nothing);
         text.push_str(match view.audience {
             Audience::Agent | Audience::Compactor => {
-                "Nothing is recorded yet: memory_checkpoint what you learn as you go, memory_save before you end.\n"
+                ": memory_checkpoint what you learn as you go, memory_save before you end.\n"
             }
             Audience::Person(_) => {
-                "Nothing is recorded yet: agents store what they learn once `anchord setup` was run, and you can with `anchord note`.\n"
+                ": agents store what they learn once `anchord setup` was run, and you can with `anchord note`.\n"
             }
         });
     } else {
