@@ -17,8 +17,14 @@ pub(super) async fn begins(
     call: &HookCall<'_>,
     messages: Option<u32>,
 ) -> Result<HookResponse, HookError> {
-    call.stage_pending_activity().await?;
-    call.stage_history(None, WithoutTopic::Bind).await?;
+    let staged = async {
+        call.stage_pending_activity().await?;
+        call.stage_history(None, WithoutTopic::Bind).await
+    };
+    // A memory that takes no writes still says what the summary must keep.
+    if let Err(error) = staged.await {
+        tracing::warn!(error = %error, "what was done before a compaction is not staged");
+    }
     // The context is about to be emptied. Its records may be shown again, and a load has to give
     // everything.
     call.session.set_injected(None);
