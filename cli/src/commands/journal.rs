@@ -174,9 +174,9 @@ impl VerifyArgs {
             Error::new(Kind::Damaged, "the index differs from the journal")
                 .with_action("Run `anchord journal rebuild`.")
         } else if reply.problems.iter().any(|problem| problem.is_unread) {
-            let why = "a file could not be read, which says nothing of what is in it";
+            let why = "a file could not be read or written, which says nothing of what is in it";
             Error::new(Kind::Failed, why)
-                .with_action("Try again. If it stays so, look at the disk.")
+                .with_action("Try again. If it stays so, look at the disk and at permissions.")
         } else if reply.problems.iter().all(Problem::is_of_snapshot) {
             Error::new(Kind::Damaged, "a snapshot is damaged; the journal has everything")
                 .with_action("Run `anchord journal rebuild`, which does without it.")

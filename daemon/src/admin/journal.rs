@@ -93,7 +93,8 @@ pub(crate) async fn verify(service: &SessionService, project: &str) -> Answer<Ve
     // A bad place makes the journal read-only. That is no further problem where reading has met it.
     let known = read.err().map(|error| error.to_string());
     if let Some(why) = health.read_only.filter(|why| known.as_ref() != Some(why)) {
-        problems.push(damaged_file(String::new(), why));
+        let of_disk = if health.passes { unread_file } else { damaged_file };
+        problems.push(of_disk(String::new(), why));
     }
     let index = match health.index {
         Some(reason) => IndexState::OutOfUse { reason },
@@ -117,7 +118,10 @@ pub(crate) async fn rebuild(service: &SessionService, project: &str) -> Answer<R
     if let Some(unread) = verified.problems.iter().find(|problem| problem.is_unread) {
         return Err(ErrorReply {
             code: ErrorCode::Busy,
-            error: format!("nothing was changed, since a file could not be read: {}", unread.what),
+            error: format!(
+                "nothing was changed, since the disk stands in the way: {}",
+                unread.what
+            ),
             action: Some("try again; if it stays so, look at the disk".to_owned()),
         });
     }

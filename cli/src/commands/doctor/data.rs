@@ -83,8 +83,12 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
     if let Some(why) = status.and_then(|status| status.read_only.as_deref()) {
         let what = format!("the daemon's own records cannot be written: {why}");
         let place = file.data.join("daemon");
-        let action =
-            format!("Put {} back from a backup; projects are not touched.", place.display());
+        let shown = place.display();
+        let action = if rustix::fs::access(&place, rustix::fs::Access::WRITE_OK).is_ok() {
+            format!("Put {shown} back from a backup; projects are not touched.")
+        } else {
+            format!("Make {shown} writable; nothing in it is lost.")
+        };
         found.push(Finding::problem(ABOUT, what, action));
     }
     found.extend(with_several_memories(status.map(|status| &*status.projects).unwrap_or_default()));
