@@ -43,8 +43,12 @@ impl Packer {
         let mut packed = Vec::with_capacity(text.len());
         packed.extend_from_slice(&length.to_be_bytes());
         let status = self.0.compress_vec(text.as_bytes(), &mut packed, FlushCompress::Finish);
-        let is_shorter = matches!(status, Ok(Status::StreamEnd)) && packed.len() < text.len();
-        is_shorter.then_some(packed)
+        if !matches!(status, Ok(Status::StreamEnd)) {
+            // A reset keeps something of a stream without an end, and a later long text panics.
+            *self = Self::new();
+            return None;
+        }
+        (packed.len() < text.len()).then_some(packed)
     }
 }
 

@@ -27,3 +27,26 @@ fn unpacking_damaged_data_does_not_panic() {
         assert_eq!(unpacker.unpack(&packed[..at]), None, "cut at {at}");
     }
 }
+
+/// A text that does not get shorter ends before its stream does. The packer must keep nothing of
+/// it: the next long text overran its buffer.
+#[test]
+fn a_long_text_is_packed_after_many_that_do_not_get_shorter() {
+    let (mut packer, mut unpacker) = (Packer::new(), Unpacker::new());
+    let mut state = 1_u64;
+    let mut digest = || {
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            format!("{:016x}", state ^ (state >> 33))
+        };
+        [next(), next(), next(), next()].concat()
+    };
+    for length in 1..=64 {
+        let short = digest();
+        assert_eq!(packer.pack(&short[..length]), None);
+    }
+    let digests: Vec<String> = (0..4_000).map(|_| digest()).collect();
+    let long = format!("{digests:?}");
+    let packed = packer.pack(&long).expect("digits are packed");
+    assert_eq!(unpacker.unpack(&packed), Some(&*long));
+}
