@@ -204,6 +204,31 @@ fn a_private_record_is_purged_on_its_machine_and_named_nowhere_else() {
 }
 
 #[test]
+fn only_a_backup_of_this_memory_is_restored_in_a_team() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    ada.shell().done(&["note", "Before the backup."]);
+    let file = ada.project.path().join("ada.jsonl.gz").display().to_string();
+    ada.shell().done(&["backup", "--to", &file]);
+    ada.shell().done(&["note", "After the backup."]);
+    bob.sees("After the backup.");
+    ada.shell().done(&["restore", &file, "--yes"]);
+    poll(PATIENCE, "the earlier revision on the other machine", || {
+        let load = bob.shell().done(&["load"]);
+        (load.contains("Before the backup.") && !load.contains("After")).then_some(())
+    });
+    agreed(&[&ada, &bob]);
+
+    let other = Machine::new();
+    other.shell().done(&["note", "Of another memory."]);
+    let file = other.project.path().join("other.jsonl.gz").display().to_string();
+    other.shell().done(&["backup", "--to", &file]);
+    let (code, said) = ada.shell().said(&["restore", &file, "--yes"]);
+    assert!(code != 0 && said.contains("a team shares this memory"), "{said}");
+    assert!(!said.contains("takes its place"), "no plan is shown: {said}");
+}
+
+#[test]
 fn a_purge_without_the_database_changes_nothing() {
     let Some(mut server) = server() else { return };
     let (ada, bob) = two(&server);

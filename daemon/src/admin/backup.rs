@@ -113,10 +113,6 @@ pub(crate) async fn restore_backup(
     let service = &admin.sessions;
     let asked = ask(service, &params.project).await?;
     let existing = existing(admin, asked.id).await?;
-    // A plan that will be refused is not shown, and nobody is asked about it.
-    if existing.as_ref().is_some_and(|open| open.memory().team().is_some()) {
-        return Err(of_a_team("a restore"));
-    }
     let last = existing.as_ref().map_or(Seq(0), |open| open.memory().seq());
     let path = PathBuf::from(&params.file);
     let reading = path.clone();
@@ -129,6 +125,11 @@ pub(crate) async fn restore_backup(
         }
         _ => Compared { here: MemoryHere::Missing, is_related: false },
     };
+    let of_team = existing.as_ref().is_some_and(|open| open.memory().team().is_some());
+    if of_team && !matches!(compared.here, MemoryHere::Later { .. }) {
+        // A plan that will be refused is not shown, and nobody is asked about it.
+        return Err(of_a_team("a restore"));
+    }
     let plan = RestorePlan { backup: backup.summary, here: compared.here };
     let project = asked.id.map(|id| asked.reference(service, id));
     let Some(planned) = params.plan else {
