@@ -554,6 +554,8 @@ fn begin_anew(
 
 async fn leave(service: &SessionService, id: ProjectId) -> Answer<()> {
     let directory: PathBuf = service.projects.open.directory(id);
+    // A purge under way would take the leave's own commit for one that the database has lost.
+    let _agreeing = service.projects.open.agreeing(id).await;
     let open = service.projects.open_known(id).await.map_err(store_error)?;
     let open = open.ok_or_else(nothing_here)?;
     if open.owner.team().is_none() {

@@ -96,6 +96,9 @@ async fn purge_in_database(
     wanted: &PurgeScope,
 ) -> Result<bool, PurgeError> {
     let open = projects.open_project(id).await?;
+    if open.owner.team().is_none() {
+        return Err(failed("the memory left its team meanwhile"));
+    }
     let asked = open.owner.ask(|store, state| (store.reading(), state.clone())).await;
     let (reading, state) = asked.map_err(|error| failed(&error.to_string()))?;
     let (shared, wanted) = (shared.clone(), wanted.clone());

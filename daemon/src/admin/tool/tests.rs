@@ -479,7 +479,10 @@ async fn a_typed_command_is_answered_with_commands() {
     let rest = |text: &str| text.lines().last().unwrap().split_once("; ").unwrap().1.to_owned();
     let one = json!({"limit": 1});
     let listed = command(&world, "memory_list", one.clone()).await.unwrap();
-    assert_eq!(rest(&listed.text), "2 left out: n2, n1; go on with {\"cursor\":\"3\"} added to this call");
+    assert_eq!(
+        rest(&listed.text),
+        "2 left out: n2, n1; go on with {\"cursor\":\"3\"} added to this call"
+    );
     let listed = typed(&world, "list --limit 1", "memory_list", one).await.unwrap();
     assert_eq!(
         rest(&listed.text),
