@@ -12,7 +12,7 @@ use serde_json::json;
 
 /// Returns the journal of the daemon's own records, which list projects and sessions, or the
 /// journal of the only project.
-fn journal(instance: &Instance, own_records: bool) -> PathBuf {
+pub(crate) fn journal(instance: &Instance, own_records: bool) -> PathBuf {
     let mut found = None;
     walk(&instance.home(), &mut |path: &Path| {
         let is_own = path.ends_with("daemon/journal/000001.jsonl");
@@ -386,11 +386,11 @@ fn notes_of_the_user_that_are_missing_are_an_error_until_they_are_forgotten() {
 }
 
 /// A file that cannot be changed until this value is dropped.
-struct Immutable(PathBuf);
+pub(crate) struct Immutable(PathBuf);
 
 impl Immutable {
     /// Returns `None` if the file system or the user cannot do this.
-    fn make(path: &Path) -> Option<Self> {
+    pub(crate) fn make(path: &Path) -> Option<Self> {
         chattr("+i", path).then(|| Self(path.to_owned()))
     }
 }
@@ -424,6 +424,9 @@ fn an_unwritable_project_is_written_to_once_it_can_be() {
     let loaded = agent.tool("memory_load", &json!({}));
     assert!(loaded.starts_with("READ-ONLY, nothing can be saved: cannot write"), "{loaded}");
     assert!(loaded.contains("before it could not"), "{loaded}");
+    let (code, told) = Shell::new(&instance, project.path()).said(&["journal", "verify"]);
+    assert!(code != 0 && told.contains("could not be read or written"), "{code}: {told}");
+    assert!(!told.contains("damaged"), "{told}");
     drop(immutable);
     poll(PATIENCE, "the project is written again", || {
         let note = agent.call("memory_note", &note("once it could")).unwrap();

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, Signal, poll, process, write};
 use serde_json::{Value, json};
 
+use crate::damage::{Immutable, journal};
+
 const EVENT: &str =
     r#"{"session_id":"s","transcript_path":"/t","cwd":"/c","hook_event_name":"Notification"}"#;
 const EVER: Duration = Duration::from_secs(3);
@@ -132,6 +134,24 @@ fn rules_that_fail_closed_stop_a_tool_without_the_daemon() {
     assert_eq!(code, 3, "{log}");
     assert!(log.contains("  deny      cd x; git push --force -> "), "{log}");
     assert!(log.contains("error: the daemon's own checks are missing: "), "{log}");
+}
+
+#[test]
+fn a_compaction_is_told_what_to_keep_of_a_memory_that_takes_no_writes() {
+    let instance = Instance::new();
+    instance.start_daemon();
+    let talk = Talk::new(&instance, "a");
+    let shell = Shell::new(&instance, talk.project.path());
+    let rule = ["rules", "add", "No force push", "--deny", "--command", "git push --force"];
+    shell.done(&[&rule[..], &["--reason", "never"]].concat());
+    shell.done(&["stop"]);
+    let Some(_immutable) = Immutable::make(&journal(&instance, false)) else { return };
+    instance.start_daemon();
+    assert!(talk.tell("SessionStart", &json!({ "source": "startup" })).contains("READ-ONLY"));
+    let prompt = json!({ "prompt": "push the branch with the parser" });
+    talk.tell("UserPromptSubmit", &prompt);
+    let told = talk.tell("PreCompact", &json!({ "trigger": "auto" }));
+    assert!(told.contains("Rules in force") && told.contains("No force push"), "{told}");
 }
 
 /// A file's content makes a call large, and nothing about it less forbidden.
