@@ -209,7 +209,7 @@ impl Context {
             Ok(Saved::Folded(written)) => Ok(*written),
             Ok(Saved::Held(waits)) => {
                 let waits = match waits {
-                    Waits::Here(why) => render::save_waits_here(&why),
+                    Waits::Here => render::SAVE_WAITS_HERE.to_owned(),
                     Waits::Team(fault) => {
                         let once = match fault.away {
                             Away::Unreached | Away::Slow => render::SharedOnce::Back,

@@ -95,8 +95,8 @@ pub(crate) enum Saved {
 pub(crate) enum Waits {
     /// The team's database did not take it.
     Team(TeamFault),
-    /// This machine did not fold it now, in words.
-    Here(String),
+    /// This machine could not fold it now.
+    Here,
 }
 
 impl Waits {
@@ -104,11 +104,8 @@ impl Waits {
     fn after(error: &BindError) -> Option<Self> {
         match error {
             BindError::Write(WriteError::Refused(_)) => None,
-            BindError::Write(error) => {
-                let here = || Self::Here(error.to_string());
-                Some(waits_for_team(error).map_or_else(here, Self::Team))
-            }
-            error => Some(Self::Here(error.to_string())),
+            BindError::Write(error) => Some(waits_for_team(error).map_or(Self::Here, Self::Team)),
+            _ => Some(Self::Here),
         }
     }
 }
@@ -296,7 +293,7 @@ impl SessionCall<'_> {
             Err(error) => error,
         };
         if let Some(waits) = Waits::after(&error) {
-            tracing::info!(session = %self.session.id, why = ?waits, "a save waits for the team");
+            tracing::info!(session = %self.session.id, why = %error, "a save waits for the team");
             return Ok(Saved::Held(waits));
         }
         let restaged = self.session.in_project(self.service, |project| {
@@ -364,12 +361,12 @@ mod tests {
         let after = |error: WriteError| Waits::after(&error.into());
         let refused = Refusal::invalid("write", "it is refused");
         assert!(after(WriteError::Refused(refused.into())).is_none());
-        assert!(matches!(after(WriteError::Closed), Some(Waits::Here(_))));
-        assert!(matches!(after(WriteError::Internal), Some(Waits::Here(_))));
+        assert!(matches!(after(WriteError::Closed), Some(Waits::Here)));
+        assert!(matches!(after(WriteError::Internal), Some(Waits::Here)));
         let away = StoreError::TeamAway(TeamFault::refused("it is away".to_owned()));
         let away = after(WriteError::NotSaved(Arc::new(away)));
         assert!(matches!(away, Some(Waits::Team(_))), "{away:?}");
         let stopping = Waits::after(&BindError::Store(StoreError::ShuttingDown));
-        assert!(matches!(stopping, Some(Waits::Here(_))), "{stopping:?}");
+        assert!(matches!(stopping, Some(Waits::Here)), "{stopping:?}");
     }
 }

@@ -53,8 +53,8 @@ pub use personal::{PersonalText, personal};
 pub use reason::{Cause, reasons};
 pub use record::{currency, end_with_a_line, headed, page_of, record, record_page};
 pub use replies::{
-    SharedOnce, add, checkpoint, commits_lost, forget, import, notes, save, save_later,
-    save_refused_later, save_waits, save_waits_here, told_more, update,
+    SAVE_WAITS_HERE, SharedOnce, add, checkpoint, commits_lost, forget, import, notes, save,
+    save_later, save_refused_later, save_waits, told_more, update,
 };
 pub use rules::{
     RuleVerdict, approvals, approved, file_rules, rule_check, rule_ids, rule_set, rule_stop, rules,

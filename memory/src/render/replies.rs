@@ -56,13 +56,9 @@ pub fn save_waits(why: &str, once: SharedOnce) -> String {
     )
 }
 
-/// Renders the reply to a save that is held, and that this machine did not pass on to the team.
-pub fn save_waits_here(why: &str) -> String {
-    format!(
-        "Kept here, shared as soon as this machine passes it on. Nothing is lost: do not save this \
-         again.\nIt does not now: {why}.\n"
-    )
-}
+/// The reply to a save that is held, and that this machine could not pass on to the team.
+pub const SAVE_WAITS_HERE: &str = "Kept here, shared as soon as this machine can pass it on. Nothing \
+    is lost: do not save this again.\n";
 
 /// Tells an agent that a save which waited was folded, except for something.
 pub fn save_later(outcome: &SaveOutcome) -> Option<String> {
