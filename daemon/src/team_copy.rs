@@ -62,12 +62,16 @@ pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<()
     let agreed = match Shared::of(projects, id) {
         Ok(shared) => {
             let _agreeing = projects.open.agreeing(id).await;
-            if !is_apart(projects, id).await? {
+            match is_apart(projects, id).await {
                 // Somebody else has done it meanwhile.
-                return Ok(());
+                Ok(false) => Ok(None),
+                Ok(true) => {
+                    let theirs = TeamReader::new(&shared);
+                    let (wanted, directories) = (PurgeScope::default(), redacted_in(projects, id));
+                    agree_with(projects, id, theirs, wanted, directories).await
+                }
+                Err(error) => Err(error),
             }
-            let (theirs, directories) = (TeamReader::new(&shared), redacted_in(projects, id));
-            agree_with(projects, id, theirs, PurgeScope::default(), directories).await
         }
         Err(error) => Err(error),
     };
@@ -76,8 +80,8 @@ pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<()
 }
 
 /// Returns whether a copy differs from the team's journal, as far as its writer knows.
-async fn is_apart(projects: &ProjectService, id: ProjectId) -> Result<bool, String> {
-    let open = projects.open_known(id).await.map_err(|error| error.to_string())?;
+async fn is_apart(projects: &ProjectService, id: ProjectId) -> Result<bool, PurgeError> {
+    let open = projects.open_known(id).await?;
     Ok(open.and_then(|open| open.owner.team()).is_some_and(|status| status.is_apart))
 }
 
