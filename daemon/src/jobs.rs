@@ -1,6 +1,7 @@
 //! Periodic work. Stages pending activity, ends sessions that are gone, mirrors topics and
 //! zipmem's files, moves anchors and follows teams. Exchanges shared files, closes idle projects,
-//! and returns free memory. Also checks that this is still the daemon of its instance.
+//! and returns free memory. Forgets texts that were purged on other machines. Also checks that this
+//! is still the daemon of its instance.
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;

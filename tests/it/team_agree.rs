@@ -112,7 +112,7 @@ fn a_save_during_purges_is_shared_or_said_to_wait() {
     }
     let purged = AtomicBool::new(false);
     let save = &|of: usize| {
-        // A purge begins again when the other machine writes meanwhile.
+        // Both machines write during each purge.
         let machine = if of.is_multiple_of(2) { &ada } else { &bob };
         let (mut agent, mut saved) = (machine.agent(), 0);
         while !purged.load(Ordering::SeqCst) {

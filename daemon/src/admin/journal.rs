@@ -119,7 +119,7 @@ pub(crate) async fn rebuild(service: &SessionService, project: &str) -> Answer<R
         return Err(ErrorReply {
             code: ErrorCode::Busy,
             error: format!(
-                "nothing was changed, since the disk stands in the way: {}",
+                "nothing was changed, since a file could not be read or written: {}",
                 unread.what
             ),
             action: Some("try again; if it stays so, look at the disk".to_owned()),

@@ -31,7 +31,7 @@ impl HookService {
     }
 
     /// Forgets the texts of a project from which something was purged. The copies of its rules,
-    /// which may have a purged one, are left again.
+    /// which may have a purged one, are written again.
     pub(crate) async fn forget_purged(&self, project: ProjectId) {
         self.state.forget_given_of(project);
         // A signature may have the purged text. Outlines are made again from the files.
@@ -40,11 +40,11 @@ impl HookService {
             return;
         }
         if let Err(error) = self.leave_rules(project).await {
-            tracing::warn!(%project, error, "copies of rules were not made again after a purge");
+            tracing::warn!(%project, error, "copies of rules were not written again after a purge");
         }
     }
 
-    /// Leaves the copies of a project's rules again, in each of its worktrees.
+    /// Writes the copies of a project's rules again, those of its worktrees included.
     async fn leave_rules(&self, project: ProjectId) -> Result<(), String> {
         let sessions = &self.sessions;
         let roots = sessions.rules.copied_roots().await.map_err(|error| error.to_string())?;

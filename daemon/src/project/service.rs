@@ -16,7 +16,7 @@ use crate::{clock, limits};
 pub(crate) struct ProjectService {
     pub(crate) registry: RegistryStore,
     pub(crate) open: OpenProjects,
-    /// The directories of logs and copies that all projects share. A purge looks there too.
+    /// The directories of logs that all projects share. A purge looks there too.
     pub(crate) logs: Vec<PathBuf>,
     /// Tells of projects from which something was purged on another machine.
     pub(crate) purged: UnboundedSender<ProjectId>,

@@ -118,7 +118,9 @@ fn roots(directory: &Path) -> io::Result<Vec<PathBuf>> {
         if path.extension().is_some_and(|it| it == "json") {
             match serde_json::from_slice::<Copied>(&fs::read(&path)?) {
                 Ok(copied) => roots.push(copied.root),
-                Err(error) => tracing::warn!(path = %path.display(), %error, "no copy of rules"),
+                Err(error) => {
+                    tracing::warn!(path = %path.display(), %error, "a copy of rules cannot be read");
+                }
             }
         }
     }

@@ -174,7 +174,8 @@ fn place(point: &TeamPoint) -> Point {
 /// Says why the journal does not contain the place that this machine's copy has reached.
 pub(super) fn apart(copy: &TeamPoint, head: &Head) -> String {
     if copy.mark.as_ref().is_some_and(|mark| head.epoch > mark.epoch) {
-        return "something was purged from the team's memory, and this copy follows; try again in a moment"
+        return "something was purged from the team's memory, and this copy follows; try again in \
+                a moment"
             .to_owned();
     }
     let (last, seen) = (head.seq, copy.revision.0);

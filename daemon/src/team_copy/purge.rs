@@ -19,8 +19,7 @@ use crate::store::{Entry, EntryKey, ReadEntries, StateMachine as _, Store, TeamE
 use crate::team::{self, TeamReplacement};
 
 /// The reason of a purge that was overtaken by others' writes.
-pub(crate) const OVERTAKEN: &str =
-    "others write all the time, and a purge begins at the last commit";
+pub(crate) const OVERTAKEN: &str = "others kept writing meanwhile";
 
 /// Returns whether this machine's member may take away what the team shares.
 ///
@@ -82,7 +81,7 @@ async fn purge_open(
                 return Ok(done);
             }
         }
-        return Err(failed("it is purged in the database, and this machine's copy changes still"));
+        return Err(failed("it is purged in the database, but this machine's copy kept changing"));
     }
     Err(PurgeError::Overtaken)
 }
