@@ -59,6 +59,7 @@ pub(crate) async fn run(service: JobService) {
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let stopping = shutdown.token();
     let (mut heap, mut closed) = (Heap::default(), 0);
+    part(&metrics, "unfinished purges", hooks.forget_unfinished()).await;
     loop {
         tokio::select! {
             _ = tick.tick() => {}
@@ -68,7 +69,7 @@ pub(crate) async fn run(service: JobService) {
                 continue;
             }
             Some(id) = purged.recv() => {
-                part(&metrics, "purged texts", hooks.forget_purged(id)).await;
+                part(&metrics, "purged texts", hooks.forget_purged(id).map(drop)).await;
                 continue;
             }
             () = stopping.cancelled() => return,

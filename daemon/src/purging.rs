@@ -1,6 +1,7 @@
 //! Purging content from a closed store and from the files beside it.
 
 mod redact;
+mod unfinished;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use anchord_memory::{Change, Memory, Purge, RecordId, Seq};
 
 pub(crate) use redact::{RedactionReport, find};
+pub(crate) use unfinished::Unfinished;
 
 use crate::clock;
 use crate::project::ProjectService;
@@ -31,6 +33,8 @@ pub(crate) enum PurgeError {
     TooMuch(String),
     /// The team's database failed, in the words for whoever asked.
     Team(String),
+    /// Somebody else purged while the team's journal was read. A later try reads it anew.
+    Rewritten,
     /// Others wrote into the team's database during each try. Nothing was purged.
     Overtaken,
 }
@@ -101,19 +105,24 @@ impl Survey {
         redact::redact_files(directories, &self.texts())
     }
 
-    /// Removes from a store, and from the files in `directories`, what is purged. Passes each entry
-    /// to `mend` afterwards, which returns whether it changed the entry, and appends `last`.
+    /// Removes from a store, and from the files in `places`, what is purged. Passes each entry to
+    /// `mend` afterwards, which returns whether it changed the entry, and appends `last`.
     ///
     /// Other files come first: once the records are gone, nothing says which texts to look for. A
-    /// purge that ended half-way could then not be repeated.
+    /// purge that ended half-way could then not be repeated. What is to be forgotten afterwards is
+    /// noted on disk, see [`Unfinished`].
     pub(crate) fn erase(
         &mut self,
         store: Box<dyn Store<Memory>>,
-        directories: &[PathBuf],
+        places: &TextPlaces,
         mend: &mut dyn FnMut(&mut Entry<Change>) -> bool,
         last: &Entry<Change>,
     ) -> Result<RedactionReport, StoreError> {
-        let mut found = self.redact(directories);
+        let mut found = self.redact(&places.directories);
+        if let Err(error) = Unfinished::begin(&places.own, self.ids()) {
+            store.close();
+            return Err(error);
+        }
         let purge = &mut self.purge;
         let mut edit = |entry: &mut Entry<Change>| {
             let edited = purge.edit(&mut entry.changes, &mut entry.reply);
@@ -121,16 +130,26 @@ impl Survey {
         };
         store.rewrite(&mut edit, last)?;
         // The daemon's log may have grown meanwhile.
-        found.add(self.redact(directories));
+        found.add(self.redact(&places.directories));
         Ok(found)
     }
 }
 
-/// Lists the directories with files, besides the store's, that may have a memory's texts.
-pub(crate) fn redacted_in(projects: &ProjectService, id: ProjectId) -> Vec<PathBuf> {
-    let mut directories = asked_in(projects, id);
-    directories.extend(projects.logs.iter().cloned());
-    directories
+/// The places with a memory's texts.
+#[derive(Clone, Debug)]
+pub(crate) struct TextPlaces {
+    /// The memory's own directory.
+    pub(crate) own: PathBuf,
+    /// All directories with files, besides the store's, that may have its texts.
+    pub(crate) directories: Vec<PathBuf>,
+}
+
+impl TextPlaces {
+    pub(crate) fn of(projects: &ProjectService, id: ProjectId) -> Self {
+        let mut directories = asked_in(projects, id);
+        directories.extend(projects.logs.iter().cloned());
+        Self { own: projects.open.directory(id), directories }
+    }
 }
 
 /// Lists the directories whose retrieval logs may name records of a memory, its own first. Any

@@ -9,7 +9,6 @@ mod approvals;
 mod file;
 mod guard;
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,7 +27,7 @@ use crate::limits::{
     CLEANED_COMMAND_BYTES_MAX, LOGGED_COMMAND_BYTES_MIN, RETRIEVAL_ASKED_BYTES_MAX,
 };
 use crate::metrics::Metrics;
-use crate::projects::Located;
+use crate::projects::{Located, ProjectId};
 use crate::retrieval_log::{RULE_CHECK, Retrieval};
 use crate::secrets::{self, Removed};
 
@@ -47,6 +46,16 @@ pub(crate) struct IntendedAction {
     pub(crate) access: Access,
     /// The tool's name in the client.
     pub(crate) tool: Option<String>,
+}
+
+/// The places that a session's rules are from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RuleSources<'a> {
+    /// `None` before the project's first write.
+    pub(crate) id: Option<ProjectId>,
+    pub(crate) memory: &'a Memory,
+    /// The project with the file of rules.
+    pub(crate) located: Option<&'a Located>,
 }
 
 /// The decision about an action.
@@ -102,16 +111,36 @@ impl RuleService {
         self.copies.logs()
     }
 
-    /// Returns the roots of the projects and worktrees that have a copy of their rules.
-    pub(crate) async fn copied_roots(&self) -> io::Result<Vec<PathBuf>> {
-        self.copies.roots().await
+    /// Returns the directory with the copies of rules.
+    pub(crate) fn copies(&self) -> PathBuf {
+        self.copies.directory()
     }
 
-    /// Leaves a copy of the rules that hooks apply without the daemon, if they have changed.
-    pub(crate) async fn leave_copy(&self, memory: &Memory, located: Option<&Located>) {
-        let Some(located) = located else { return };
-        let file = self.file(Some(located)).await;
-        self.copies.keep(&located.root, &all(memory, &file, clock::now())).await;
+    /// Leaves a copy of the rules that hooks apply without the daemon, if they have changed. One
+    /// that cannot be written is logged.
+    pub(crate) async fn leave_copy(&self, sources: &RuleSources<'_>) {
+        let file = self.file(sources.located).await;
+        self.keep_copy(sources, &all(sources.memory, &file, clock::now())).await;
+    }
+
+    /// Writes the copies with rules of a memory again, wherever their projects are, because
+    /// something was purged from it.
+    ///
+    /// # Errors
+    /// Returns the files that could not be read or written, and so may still have it.
+    pub(crate) async fn renew_copies(
+        &self,
+        id: ProjectId,
+        memory: &Memory,
+    ) -> Result<(), Vec<PathBuf>> {
+        self.copies.renew(id, &rules_in_force(memory, clock::now())).await
+    }
+
+    async fn keep_copy(&self, sources: &RuleSources<'_>, rules: &[Rule]) {
+        if let Some(located) = sources.located {
+            // A failure is logged there. The next check tries again.
+            let _ = self.copies.keep(&located.root, sources.id, rules).await;
+        }
     }
 
     /// Reads the project's file of rules, and the branch.
@@ -134,17 +163,14 @@ impl RuleService {
     /// person can approve it.
     pub(crate) async fn check(
         &self,
-        memory: &Memory,
-        located: Option<&Located>,
+        sources: &RuleSources<'_>,
         asked: &IntendedAction,
         asks: Option<&SessionId>,
     ) -> Checked {
-        let now = clock::now();
+        let (now, located) = (clock::now(), sources.located);
         let file = self.file(located).await;
-        let all = all(memory, &file, now);
-        if let Some(located) = located {
-            self.copies.keep(&located.root, &all).await;
-        }
+        let all = all(sources.memory, &file, now);
+        self.keep_copy(sources, &all).await;
         if all.is_empty() && file.error.is_none() {
             return Checked::default();
         }

@@ -279,20 +279,24 @@ impl SharedService {
     /// and nothing may be purged if the memory is shared and a file cannot be removed.
     pub(crate) async fn before_purge(
         &self,
-        project: &Arc<OpenProject>,
+        id: ProjectId,
         sought: &SoughtFiles,
     ) -> Result<(Option<ExchangeHold>, PurgedFiles), String> {
         let registry = self.projects.registry.snapshot();
-        let Some(record) = registry.project(project.id) else {
+        let Some(record) = registry.project(id) else {
             return Ok((None, PurgedFiles::default()));
         };
-        let slot = self.slot(project);
-        let mut mirror = Arc::clone(&slot.mirror).lock_owned().await;
-        if project.owner.is_closed() {
-            return Err(CLOSED.to_owned());
-        }
+        let (project, mut mirror) = loop {
+            let opened = self.projects.open_project(id).await;
+            let project = opened.map_err(|error| error.to_string())?;
+            let mirror = Arc::clone(&self.slot(&project).mirror).lock_owned().await;
+            // Another purge had the hold meanwhile, and has closed the memory.
+            if !project.owner.is_closed() {
+                break (project, mirror);
+            }
+        };
         let removed = match root_if_there(record).await {
-            Ok(Some(root)) => mirror.remove_for_purge(project, &root, sought).await,
+            Ok(Some(root)) => mirror.remove_for_purge(&project, &root, sought).await,
             // The files have gone with their directory.
             Ok(None) => Ok((PurgedFiles::default(), None)),
             Err(why) => Err(why),
@@ -300,7 +304,7 @@ impl SharedService {
         let files = match removed {
             Ok((_, Some(why))) | Err(why) if record.shared => return Err(why),
             Ok((files, _)) => files,
-            Err(why) => unknown_files(project.id, &why),
+            Err(why) => unknown_files(id, &why),
         };
         Ok((Some(ExchangeHold { _mirror: mirror }), files))
     }

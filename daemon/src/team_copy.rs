@@ -13,7 +13,6 @@ mod purge;
 mod step_back;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anchord_memory::{Memory, RecordId, Revision};
@@ -30,7 +29,7 @@ use crate::clock;
 use crate::limits::{TEAM_ANSWER_MAX, TEAM_POLL};
 use crate::project::{ClosedStore, ProjectService};
 use crate::projects::ProjectId;
-use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey, asked_in, redacted_in};
+use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey, TextPlaces, asked_in};
 use crate::store::{Opened, StateMachine as _, Store};
 use crate::team::{self, CommitJournal};
 
@@ -67,8 +66,8 @@ pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<()
                 Ok(false) => Ok(None),
                 Ok(true) => {
                     let theirs = TeamReader::new(&shared);
-                    let (wanted, directories) = (PurgeScope::default(), redacted_in(projects, id));
-                    agree_with(projects, id, theirs, wanted, directories).await
+                    let (wanted, places) = (PurgeScope::default(), TextPlaces::of(projects, id));
+                    agree_with(projects, id, theirs, wanted, &places).await
                 }
                 Err(error) => Err(error),
             }
@@ -86,14 +85,14 @@ async fn is_apart(projects: &ProjectService, id: ProjectId) -> Result<bool, Purg
 }
 
 /// Compares the copy while it is open, since that may take long, and closes it to change it. Also
-/// purges `wanted` from it, and from the files in `directories`. Returns what was purged, if
+/// purges `wanted` from it, and from the files in `places`. Returns what was purged, if
 /// anything was.
 async fn agree_with(
     projects: &ProjectService,
     id: ProjectId,
     theirs: TeamReader,
     wanted: PurgeScope,
-    directories: Vec<PathBuf>,
+    places: &TextPlaces,
 ) -> Result<Option<Purged>, PurgeError> {
     let Some(open) = projects.open_known(id).await? else { return Ok(None) };
     let asked = open.owner.ask(|store, state| (store.reading(), state.team_point()));
@@ -104,7 +103,7 @@ async fn agree_with(
     let ids: BTreeSet<String> = compared.purged.iter().map(RecordId::to_string).collect();
     let purges = !ids.is_empty();
     forget_retrievals(projects, id, ids).await?;
-    let directory = projects.open.directory(id);
+    let places = places.clone();
     let closed = move |closed: &ClosedStore| -> Result<Option<Purged>, PurgeError> {
         let opened = closed.open()?;
         if opened.state.team_point() != place {
@@ -112,13 +111,9 @@ async fn agree_with(
             opened.store.close();
             return Ok(None);
         }
-        follow(closed, opened, compared, &directory, &directories, wanted)
+        follow(closed, opened, compared, &places, wanted)
     };
     let agreed = projects.open.close_and(id, closed).await;
-    if let Ok(Some((surveyed, _))) = &agreed {
-        // Calls in the meantime may have logged them again.
-        forget_retrievals(projects, id, surveyed.ids()).await?;
-    }
     if purges {
         // The receiver is gone only while the daemon stops, and then nothing is shown.
         let _ = projects.purged.send(id);
@@ -210,16 +205,15 @@ fn follow(
     closed: &ClosedStore,
     opened: Opened<Memory, Box<dyn Store<Memory>>>,
     compared: Compared,
-    directory: &Path,
-    directories: &[PathBuf],
+    places: &TextPlaces,
     wanted: PurgeScope,
 ) -> Result<Option<Purged>, PurgeError> {
     let Opened { store, state, .. } = opened;
     let (common, last) = (compared.common, state.revision());
     if common == last {
-        return purge::follow(store, &state, compared, directories, wanted);
+        return purge::follow(store, &state, compared, places, wanted);
     }
-    let file = step_back::step_back(closed, store, common, directory)?;
+    let file = step_back::step_back(closed, store, common, &places.own)?;
     tracing::warn!(
         first = common.0 + 1,
         last = last.0,
@@ -228,7 +222,7 @@ fn follow(
     );
     // A purge may have come as well. What was compared holds for the rest of the copy.
     let Opened { store, state, .. } = closed.open()?;
-    purge::follow(store, &state, compared, directories, wanted)
+    purge::follow(store, &state, compared, places, wanted)
 }
 
 fn no_file() -> PurgeError {
@@ -243,7 +237,7 @@ fn worded(error: PurgeError) -> String {
     match error {
         PurgeError::Store(error) => error.to_string(),
         PurgeError::TooMuch(why) | PurgeError::Team(why) => why,
-        PurgeError::Overtaken => OVERTAKEN.to_owned(),
+        PurgeError::Overtaken | PurgeError::Rewritten => OVERTAKEN.to_owned(),
     }
 }
 

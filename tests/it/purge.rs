@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use anchord_tests::{Agent, Instance, Project};
+use anchord_tests::{Agent, Instance, PATIENCE, Project, poll};
 use serde_json::{Value, json};
 
 fn run(command: &mut Command, arguments: &[&str], project: &Project) -> Output {
@@ -162,4 +162,35 @@ fn a_secret_is_stored_nowhere_and_a_scan_finds_none() {
     let scan = run(&mut instance.anchord(), &["secrets", "scan"], &project);
     assert!(scan.status.success() && text(&scan).contains("no secrets in"), "{}", text(&scan));
     assert_eq!(instance.holding(&secret), Vec::<PathBuf>::new());
+}
+
+/// A copy of a rule is written anew after the purge. A daemon that dies between the two leaves it.
+#[test]
+fn the_next_daemon_forgets_the_copy_of_a_purged_rule() {
+    let planted = "no pushes by hand to the vault";
+    let instance = Instance::new();
+    let project = Project::git();
+    let rule = ["rules", "add", planted, "--deny", "--fail-closed", "--reason", "never"];
+    let rule = [&rule[..], &["--command", "git push"]].concat();
+    let added = run(&mut instance.anchord(), &rule, &project);
+    assert!(added.status.success(), "{}", text(&added));
+    let copies = instance.home().join("guard");
+    let holding = instance.holding(planted);
+    let copy = holding.iter().find(|path| path.starts_with(&copies)).expect("hooks have a copy");
+    let journal = holding.iter().find(|path| path.iter().any(|part| part == "journal"));
+    let journal = journal.expect("the rule is stored").clone();
+    let written = std::fs::read(copy).unwrap();
+
+    let done = run(&mut instance.anchord(), &["purge", "r1", "--yes"], &project);
+    assert!(done.status.success(), "{}", text(&done));
+    assert_eq!(instance.holding(planted), Vec::<PathBuf>::new());
+    // As a daemon leaves it that dies in between.
+    instance.kill9();
+    std::fs::write(copy, written).unwrap();
+    let directory = journal.ancestors().find(|path| path.ends_with("journal")).unwrap();
+    let note = directory.with_file_name("purged.json");
+    std::fs::write(&note, r#"{"ids":["r1"]}"#).unwrap();
+    instance.start_daemon();
+    poll(PATIENCE, "nothing has the text", || instance.holding(planted).is_empty().then_some(()));
+    poll(PATIENCE, "nothing is left to be done", || (!note.exists()).then_some(()));
 }

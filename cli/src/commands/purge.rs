@@ -211,6 +211,9 @@ fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {
     for path in &plan.shared {
         writeln!(out, "  the file {}", show::plain(path))?;
     }
+    if !plan.already.is_empty() {
+        writeln!(out, "Purged before: {}.", plan.already.join(" "))?;
+    }
     if !plan.elsewhere.is_empty() {
         let ids = plan.elsewhere.join(" ");
         writeln!(out, "{ids} also contain the same text; name them to purge them, too.")?;

@@ -1,7 +1,7 @@
 //! Finding secrets in what is stored, and purging content from disk.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anchord_memory::secrets::{self, SecretKind};
 use anchord_memory::{
@@ -17,13 +17,11 @@ use crate::api::{
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::project::{ClosedStore, OpenProject};
-use crate::purging::{
-    self, PurgeError, PurgeScope, RedactionReport, Survey, asked_in, redacted_in,
-};
+use crate::purging::{self, PurgeError, PurgeScope, RedactionReport, Survey, TextPlaces, asked_in};
 use crate::sessions::SessionService;
 use crate::shared::{PurgedFiles, SoughtFiles};
 use crate::store::{Entry, Opened, StoreError};
-use crate::{hooks, retrieval_log, team_copy};
+use crate::{hooks, team_copy};
 
 /// Removes records from disk in all versions, or shows what that would remove.
 pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<PurgeReply> {
@@ -40,11 +38,11 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     if admin.sessions.shared.is_on(target.id) {
         admin.sessions.shared.look(&open).await;
     }
-    let wanted = wanted(&params, &open.memory())?;
+    let (wanted, already) = wanted(&params, &open.memory())?;
     let retrievals = projects.open.retrievals();
     retrievals.flush().await;
-    let directories = redacted_in(projects, target.id);
-    let (surveyed, found) = survey(&open, &wanted, &directories).await?;
+    let places = TextPlaces::of(projects, target.id);
+    let (surveyed, found) = survey(&open, &wanted, &places).await?;
     let team = open.owner.team().is_some();
     let is_shared = |gone: &PurgedRecord| !gone.newest.is_private();
     let of_team = team && surveyed.purge.records().any(is_shared);
@@ -61,14 +59,15 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     let records: BTreeSet<RecordId> = surveyed.purge.records().map(|gone| gone.id).collect();
     let sought = SoughtFiles { records, query: wanted.query.clone() };
     let files = admin.sessions.shared.files_to_purge(&open, &sought).await;
-    let mut plan = PurgeReply { team: of_team, asides, ..reply(&surveyed, &target, &found) };
+    let planned = reply(&surveyed, &target, &found);
+    let mut plan = PurgeReply { team: of_team, asides, already, ..planned };
     name_files(&mut plan, &files);
     if params.dry_run || plan.is_empty() {
         return Ok(plan);
     }
-    let held = admin.sessions.shared.before_purge(&open, &sought).await;
-    let (_hold, files) = held.map_err(|error| not_removed(&error))?;
     drop(open);
+    let held = admin.sessions.shared.before_purge(target.id, &sought).await;
+    let (_hold, files) = held.map_err(|error| not_removed(&error))?;
     // The retrieval logs are redacted before the records are removed, so that an interrupted purge
     // can be repeated. They are redacted again afterwards because of calls in the meantime.
     for directory in asked_in(projects, target.id) {
@@ -76,49 +75,41 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
         retrievals.forget(directory, ids).await.map_err(|error| internal(&error))?;
     }
     let (surveyed, mut found, written) = if team {
-        let (surveyed, found) = team_copy::purge(projects, target.id, wanted, directories).await?;
+        let (surveyed, found) = team_copy::purge(projects, target.id, wanted, places).await?;
         (surveyed, found, None)
     } else {
-        let closed = move |closed: &ClosedStore| carry_out(closed, &directories, wanted);
+        let closed = move |closed: &ClosedStore| carry_out(closed, &places, wanted);
         projects.open.close_and(target.id, closed).await?
     };
-    for directory in asked_in(projects, target.id) {
-        if let Err(error) = retrievals.forget(directory.clone(), surveyed.ids()).await {
-            tracing::error!(error, "what was asked during a purge may stay in the log");
-            found.failed.extend(retrieval_log::files(&directory));
-        }
-    }
-    admin.hooks.forget_purged(target.id).await;
+    found.failed.extend(admin.hooks.forget_purged(target.id).await);
     let open = projects.open_project(target.id).await.map_err(store_error)?;
     // In a team, what stays on this machine is purged without a commit.
     let of_team = team && surveyed.purge.records().any(is_shared);
     let is_commit = of_team || !team && !surveyed.is_empty();
     let revision = is_commit.then(|| written.unwrap_or_else(|| open.memory().revision()).0);
     tracing::info!(project = %target.id, records = surveyed.purge.records().count(), "purged");
-    let asides = plan.asides;
+    let PurgeReply { asides, already, .. } = plan;
     let changed = reply(&surveyed, &target, &found);
-    let mut done = PurgeReply { applied: true, revision, team: of_team, asides, ..changed };
+    let mut done =
+        PurgeReply { applied: true, revision, team: of_team, asides, already, ..changed };
     name_files(&mut done, &files);
     Ok(done)
 }
 
-/// Surveys what a purge would remove, in the store and in these directories.
+/// Surveys what a purge would remove, in the store and in these places.
 async fn survey(
     open: &OpenProject,
     wanted: &PurgeScope,
-    directories: &[PathBuf],
+    places: &TextPlaces,
 ) -> Answer<(Survey, RedactionReport)> {
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
-    let (memory, wanted, directories) = (open.memory(), wanted.clone(), directories.to_owned());
+    let (memory, wanted, places) = (open.memory(), wanted.clone(), places.clone());
     let surveying = run_blocking(move || {
         let surveyed = Survey::of(&reading, &memory, wanted)?;
-        let found = purging::find(&directories, &surveyed.texts());
+        let found = purging::find(&places.directories, &surveyed.texts());
         Ok::<_, PurgeError>((surveyed, found))
     });
     let (surveyed, found) = surveying.await?;
-    if let Some(id) = surveyed.purge.missing().next() {
-        return Err(missing(&open.memory(), id));
-    }
     Ok((surveyed, found))
 }
 
@@ -130,7 +121,9 @@ fn name_files(reply: &mut PurgeReply, files: &PurgedFiles) {
     reply.failed.extend(stay);
 }
 
-fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<PurgeScope> {
+/// Returns what is to be purged, and the ids of records that were purged before. Those are no error
+/// beside others: a purge that was cut off is finished by repeating it.
+fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<(PurgeScope, Vec<String>)> {
     let bad = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
     let mut ids = BTreeSet::new();
     for name in &params.ids {
@@ -147,7 +140,15 @@ fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<PurgeScope> {
     if ids.is_empty() && query.is_none() {
         return Err(bad("nothing to purge: name records, or a text that they contain".to_owned()));
     }
-    Ok(PurgeScope { ids, query })
+    let is_gone = |id: &&RecordId| memory.record(**id).is_none();
+    let gone: Vec<RecordId> = ids.iter().filter(is_gone).copied().collect();
+    let unknown = gone.iter().find(|id| memory.purged(**id).is_none());
+    let is_all = gone.len() == ids.len() && query.is_none();
+    if let Some(id) = unknown.or(gone.first().filter(|_| is_all)) {
+        return Err(missing(memory, *id));
+    }
+    ids.retain(|id| !gone.contains(id));
+    Ok((PurgeScope { ids, query }, gone.iter().map(ToString::to_string).collect()))
 }
 
 /// Finds all facts that have or had this key, shared or private, forgotten ones included.
@@ -201,7 +202,7 @@ impl From<PurgeError> for ErrorReply {
                     "Run it again once that is mended; a purge can be repeated.".to_owned(),
                 ),
             },
-            PurgeError::Overtaken => Self {
+            PurgeError::Overtaken | PurgeError::Rewritten => Self {
                 code: ErrorCode::Busy,
                 error: format!("nothing was purged: {}", team_copy::OVERTAKEN),
                 action: Some("Run it again when they pause.".to_owned()),
@@ -234,21 +235,22 @@ fn reply(surveyed: &Survey, target: &Target, found: &RedactionReport) -> PurgeRe
         shared: Vec::new(),
         failed: found.failed.iter().map(|path| path.display().to_string()).collect(),
         asides: Vec::new(),
+        already: Vec::new(),
     }
 }
 
-/// Purges a store whose project is closed. Also reports which other files in `directories` held a
-/// purged text, and the purge's own revision. The store may have changed since the plan was shown.
+/// Purges a store whose project is closed. Also reports which other files in `places` held a purged
+/// text, and the purge's own revision. The store may have changed since the plan was shown.
 fn carry_out(
     closed: &ClosedStore,
-    directories: &[PathBuf],
+    places: &TextPlaces,
     wanted: PurgeScope,
 ) -> Result<(Survey, RedactionReport, Option<Revision>), PurgeError> {
     let Opened { store, state, .. } = closed.open()?;
     let mut surveyed = Survey::of(&store.reading(), &state, wanted)?;
     if surveyed.is_empty() {
         store.close();
-        let found = surveyed.redact(directories);
+        let found = surveyed.redact(&places.directories);
         return Ok((surveyed, found, None));
     }
     let revision = Some(Revision(state.revision().0 + 1));
@@ -262,7 +264,7 @@ fn carry_out(
         changes: vec![surveyed.purge.tombstones()],
         reply: None,
     };
-    let found = surveyed.erase(store, directories, &mut |_| false, &last)?;
+    let found = surveyed.erase(store, places, &mut |_| false, &last)?;
     Ok((surveyed, found, revision))
 }
 

@@ -57,6 +57,9 @@ pub struct PurgeReply {
     /// through, and so may still hold a purged text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asides: Vec<String>,
+    /// The named records that were purged before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub already: Vec<String>,
 }
 
 impl PurgeReply {

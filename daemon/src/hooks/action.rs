@@ -88,11 +88,10 @@ async fn checked(
     let access = if begins.only_reads { Access::Read } else { Access::Unknown };
     let command = begins.command.clone();
     let asked = IntendedAction { action: None, command, paths, writes, access, tool };
-    let located = view.place.located();
     let rules = &call.service.sessions.rules;
     // A client that asks in its own prompt needs no approval here.
     let asks = (!arrival.asks).then_some(&call.session.id);
-    let checked = rules.check(&view.memory, located, &asked, asks).await;
+    let checked = rules.check(&view.rule_sources(), &asked, asks).await;
     if !checked.has_rules {
         return Ok(None);
     }

@@ -1,12 +1,17 @@
 //! The parts that hooks work with.
 
+use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::state::{HookState, Patience};
-use crate::bounded_fs;
+use crate::blocking::run_blocking;
 use crate::metrics::Metrics;
 use crate::outlines::OutlineService;
-use crate::projects::{ProjectId, identify, locate};
+use crate::projects::ProjectId;
+use crate::purging::{Unfinished, asked_in};
+use crate::retrieval_log;
 use crate::sessions::SessionService;
 
 /// The conversations that hooks have reported, and the parts below them.
@@ -30,47 +35,75 @@ impl HookService {
         Self { sessions, state: HookState::default(), outlines, patience, metrics }
     }
 
-    /// Forgets the texts of a project from which something was purged. The copies of its rules,
-    /// which may have a purged one, are written again.
-    pub(crate) async fn forget_purged(&self, project: ProjectId) {
-        self.state.forget_given_of(project);
-        // A signature may have the purged text. Outlines are made again from the files.
-        self.outlines.forget_all().await;
-        if project.is_personal() {
-            return;
-        }
-        if let Err(error) = self.leave_rules(project).await {
-            tracing::warn!(%project, error, "copies of rules were not written again after a purge");
+    /// Forgets the texts of projects from which an earlier daemon purged something, if it died
+    /// before it could.
+    pub(crate) async fn forget_unfinished(&self) {
+        let registry = self.sessions.projects.registry.snapshot();
+        let ids = registry.projects().map(|record| record.id).chain([ProjectId::PERSONAL]);
+        for id in ids {
+            match self.unfinished(id).await {
+                Ok(None) => {}
+                Ok(Some(_)) | Err(_) => drop(self.forget_purged(id).await),
+            }
         }
     }
 
-    /// Writes the copies of a project's rules again, those of its worktrees included.
-    async fn leave_rules(&self, project: ProjectId) -> Result<(), String> {
-        let sessions = &self.sessions;
-        let roots = sessions.rules.copied_roots().await.map_err(|error| error.to_string())?;
-        let open =
-            sessions.projects.open_known(project).await.map_err(|error| error.to_string())?;
-        let Some(open) = open else { return Ok(()) };
-        for root in roots {
-            let (registry, at) = (sessions.projects.registry.snapshot(), root.clone());
-            let surroundings = sessions.surroundings.clone();
-            let looking = move || {
-                let located = locate(&at, &surroundings).map_err(|error| error.to_string())?;
-                let found = identify(&located, &registry).map_err(|error| error.to_string())?;
-                Ok((found.id == Some(project)).then_some(located))
-            };
-            let looked = bounded_fs::run(&root, looking).await;
-            match looked.unwrap_or_else(|error| Err(error.to_string())) {
-                Ok(None) => {}
-                Ok(located) => sessions.rules.leave_copy(&open.memory(), located.as_ref()).await,
-                Err(error) => tracing::warn!(
-                    root = %root.display(),
-                    error,
-                    "the copy of the rules of a directory may have what was purged"
-                ),
+    /// Forgets the texts of a project from which something was purged. What was asked about it
+    /// leaves the logs, and the copies of the project's rules are written again.
+    ///
+    /// Returns the files that may still have such a text. The next daemon tries again.
+    pub(crate) async fn forget_purged(&self, project: ProjectId) -> BTreeSet<PathBuf> {
+        self.state.forget_given_of(project);
+        // A signature may have the purged text. Outlines are made again from the files.
+        self.outlines.forget_all().await;
+        let projects = &self.sessions.projects;
+        let directory = projects.open.directory(project);
+        let unfinished = match self.unfinished(project).await {
+            Ok(unfinished) => unfinished.unwrap_or_default(),
+            Err(error) => {
+                tracing::error!(%project, %error, "cannot read which purges are to be forgotten");
+                return BTreeSet::from([directory]);
+            }
+        };
+        let mut failed = BTreeSet::new();
+        for directory in asked_in(projects, project) {
+            // Calls during the purge may have been logged.
+            let ids = unfinished.ids.clone();
+            if let Err(error) = projects.open.retrievals().forget(directory.clone(), ids).await {
+                tracing::error!(%project, error, "what was asked during a purge may stay logged");
+                failed.extend(retrieval_log::files(&directory));
             }
         }
-        Ok(())
+        if let Err(files) = self.renew_copies(project).await {
+            failed.extend(files);
+        }
+        if failed.is_empty()
+            && let Err(error) = run_blocking(move || unfinished.end(&directory)).await
+        {
+            tracing::warn!(%project, %error, "a purge is done, and still noted as unfinished");
+        }
+        failed
+    }
+
+    async fn unfinished(&self, project: ProjectId) -> io::Result<Option<Unfinished>> {
+        let directory = self.sessions.projects.open.directory(project);
+        run_blocking(move || Unfinished::read(&directory)).await
+    }
+
+    /// Writes the copies of a project's rules again, those of its worktrees included.
+    async fn renew_copies(&self, project: ProjectId) -> Result<(), Vec<PathBuf>> {
+        let Self { sessions, .. } = self;
+        if project.is_personal() {
+            return Ok(());
+        }
+        match sessions.projects.open_known(project).await {
+            Ok(None) => Ok(()),
+            Ok(Some(open)) => sessions.rules.renew_copies(project, &open.memory()).await,
+            Err(error) => {
+                tracing::warn!(%project, %error, "copies of rules may have what was purged");
+                Err(vec![sessions.rules.copies()])
+            }
+        }
     }
 
     /// Returns the metrics.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Query, State};
-use axum::http::{StatusCode, header};
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Query, Request, State};
+use axum::http::{Method, StatusCode, header};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -16,6 +17,7 @@ use crate::api::{
     ImportParams, JournalQuery, LinkParams, LogQuery, MergeParams, MergeQuery, PastSessionsParams,
     ProjectParams, ProjectQuery, PurgeParams, SplitParams, StopParams, ToolParams,
 };
+use crate::blocking::join_or_resume_panic;
 use crate::limits;
 
 type Shared = State<Arc<AdminService>>;
@@ -57,9 +59,19 @@ pub(super) fn router(service: Arc<AdminService>) -> Router {
         .route(api::STOP, post(stop))
         .fallback(unknown)
         .method_not_allowed_fallback(unknown)
+        .layer(middleware::from_fn(to_the_end))
         .layer(DefaultBodyLimit::max(limits::ADMIN_BODY_BYTES_MAX))
         .layer(RequestBodyTimeoutLayer::new(limits::ADMIN_STALL_MAX))
         .with_state(service)
+}
+
+/// Carries a change out to its end, even if its client hangs up meanwhile: half a purge would leave
+/// what it should take away.
+async fn to_the_end(request: Request, next: Next) -> Response {
+    if request.method() == Method::GET {
+        return next.run(request).await;
+    }
+    join_or_resume_panic(tokio::spawn(next.run(request))).await
 }
 
 async fn status(State(service): Shared) -> Reply<api::StatusReply> {
@@ -290,7 +302,7 @@ async fn stop(
     Json(admin::stop(&service))
 }
 
-async fn unknown(request: axum::extract::Request) -> ErrorReply {
+async fn unknown(request: Request) -> ErrorReply {
     ErrorReply {
         code: ErrorCode::NotFound,
         error: format!("this daemon does not know {} {}", request.method(), request.uri().path()),
@@ -335,7 +347,7 @@ where
 {
     type Rejection = ErrorReply;
 
-    async fn from_request(request: axum::extract::Request, state: &S) -> Result<Self, ErrorReply> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, ErrorReply> {
         let body = Json::<T>::from_request(request, state).await;
         body.map(|Json(body)| Self(body)).map_err(|error| bad_request(error.body_text()))
     }

@@ -106,13 +106,20 @@ impl Cache {
     }
 }
 
+/// The beginning of the ids of a file's rules, which says where they are from.
+const PREFIX: &str = "file:";
+
+/// Returns whether a rule is from a project's file. Those of memory have a record's id.
+pub(super) fn is_of_file(rule: &Rule) -> bool {
+    rule.id.starts_with(PREFIX)
+}
+
 fn parse(bytes: &[u8]) -> Result<Arc<Vec<Rule>>, String> {
     let text = str::from_utf8(bytes).map_err(|_| format!("{FILE} is not UTF-8"))?;
     let parsed = parse_rules_file(text).map_err(|errors| {
         let errors: Vec<String> = errors.iter().take(3).map(ToString::to_string).collect();
         format!("{FILE}: {}", errors.join("; "))
     })?;
-    // Ids of memory's rules are short. These say where they come from.
-    let named = parsed.into_iter().map(|rule| Rule { id: format!("file:{}", rule.id), ..rule });
+    let named = parsed.into_iter().map(|rule| Rule { id: format!("{PREFIX}{}", rule.id), ..rule });
     Ok(Arc::new(named.collect()))
 }

@@ -19,12 +19,12 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{cleaned, unreadable};
+use super::{cleaned, file, unreadable};
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::limits::{GUARD_LOG_BYTES_MAX, GUARD_LOG_COMMAND_BYTES_MAX};
 use crate::private_file;
-use crate::projects::FileDigest;
+use crate::projects::{FileDigest, ProjectId};
 use crate::secrets::{self, Removed};
 
 /// The log of what was checked without the daemon.
@@ -35,6 +35,9 @@ const LOG: &str = "checks.jsonl";
 struct Copied {
     /// The project's root.
     root: PathBuf,
+    /// The memory that some of the rules are from. A purge from it leaves none of its texts here.
+    #[serde(default)]
+    memory: Option<ProjectId>,
     rules: Vec<Rule>,
 }
 
@@ -52,35 +55,63 @@ impl Copies {
         Self { directory, written: Mutex::default(), turn: Arc::default() }
     }
 
+    /// Returns the directory of the copies.
+    pub(super) fn directory(&self) -> PathBuf {
+        self.directory.clone()
+    }
+
     /// Returns the directory of the log.
     pub(super) fn logs(&self) -> PathBuf {
         logs(&self.directory)
     }
 
-    /// Returns the roots of which copies are kept.
-    pub(super) async fn roots(&self) -> io::Result<Vec<PathBuf>> {
+    /// Writes the copies with rules of a memory again, each with those that are `in_force` now and
+    /// those of its project's file. Its project may be gone, or on a disk that does not respond.
+    ///
+    /// # Errors
+    /// Returns the files that could not be read or written.
+    pub(super) async fn renew(
+        &self,
+        memory: ProjectId,
+        in_force: &[Rule],
+    ) -> Result<(), Vec<PathBuf>> {
         let directory = self.directory.clone();
-        run_blocking(move || roots(&directory)).await
+        let (copies, mut failed) = run_blocking(move || all(&directory)).await;
+        for Copied { root, memory: from, rules } in copies {
+            if from == Some(memory) {
+                let of_file = rules.into_iter().filter(file::is_of_file);
+                let rules: Vec<Rule> = in_force.iter().cloned().chain(of_file).collect();
+                if self.keep(&root, from, &rules).await.is_err() {
+                    failed.push(path(&self.directory, &root));
+                }
+            }
+        }
+        if failed.is_empty() { Ok(()) } else { Err(failed) }
     }
 
     /// Writes the copy of a project if it differs from the last one. A project without such rules
     /// has none.
-    pub(super) async fn keep(&self, root: &Path, rules: &[Rule]) {
+    pub(super) async fn keep(
+        &self,
+        root: &Path,
+        memory: Option<ProjectId>,
+        rules: &[Rule],
+    ) -> io::Result<()> {
         let rules: Vec<Rule> = rules.iter().filter(|rule| rule.fail_closed).cloned().collect();
         let text = (!rules.is_empty()).then(|| {
-            let copied = Copied { root: root.to_owned(), rules };
+            let copied = Copied { root: root.to_owned(), memory, rules };
             serde_json::to_vec(&copied).unwrap_or_default()
         });
         let digest = text.as_deref().map(FileDigest::of);
         let is_written = || self.written.lock().get(root) == Some(&digest);
         if is_written() {
-            return;
+            return Ok(());
         }
         // Sessions check at once. Their copies share a temporary name, and an earlier one that came
         // last would stay.
         let turn = Arc::clone(&self.turn).lock_owned().await;
         if is_written() {
-            return;
+            return Ok(());
         }
         // If the caller stops waiting, the file is not known until it is written again.
         self.written.lock().remove(root);
@@ -89,9 +120,10 @@ impl Copies {
         let (done, _turn) = run_blocking(writing).await;
         if let Err(error) = done {
             tracing::warn!(%error, root = %root.display(), "hooks have no current copy of the rules");
-            return;
+            return Err(error);
         }
         self.written.lock().insert(root.to_owned(), digest);
+        Ok(())
     }
 }
 
@@ -105,26 +137,32 @@ fn write(directory: &Path, path: &Path, text: Option<&[u8]>) -> io::Result<()> {
     }
 }
 
-/// Reads the roots of the copies. One that cannot be read makes every action ask, and the next
-/// check writes it again.
-fn roots(directory: &Path) -> io::Result<Vec<PathBuf>> {
+/// Reads all copies, and names the files that cannot be read. Such a copy makes every action ask,
+/// and the next check writes it again.
+fn all(directory: &Path) -> (Vec<Copied>, Vec<PathBuf>) {
+    let (mut copies, mut failed) = (Vec::new(), Vec::new());
     let entries = match fs::read_dir(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return (copies, failed),
+        Err(error) => {
+            tracing::warn!(path = %directory.display(), %error, "no copy of rules can be read");
+            return (copies, vec![directory.to_owned()]);
+        }
     };
-    let mut roots = Vec::new();
     for entry in entries {
-        let path = entry?.path();
-        if path.extension().is_some_and(|it| it == "json") {
-            match serde_json::from_slice::<Copied>(&fs::read(&path)?) {
-                Ok(copied) => roots.push(copied.root),
-                Err(error) => {
-                    tracing::warn!(path = %path.display(), %error, "a copy of rules cannot be read");
-                }
+        let path = entry.map_or_else(|_| directory.to_owned(), |entry| entry.path());
+        if path != directory && path.extension().is_none_or(|it| it != "json") {
+            continue;
+        }
+        match fs::read(&path).and_then(|text| Ok(serde_json::from_slice::<Copied>(&text)?)) {
+            Ok(copied) => copies.push(copied),
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "a copy of rules cannot be read");
+                failed.push(path);
             }
         }
     }
-    Ok(roots)
+    (copies, failed)
 }
 
 fn path(directory: &Path, root: &Path) -> PathBuf {

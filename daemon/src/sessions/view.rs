@@ -16,6 +16,7 @@ use crate::clock;
 use crate::project::history::PastMemory;
 use crate::project::{OpenProject, TeamStatus, make_searchable};
 use crate::projects::{EstablishError, Presence, ProjectId, identify, moved};
+use crate::rules::RuleSources;
 use crate::store::Away;
 
 /// The view that a call reads.
@@ -61,6 +62,12 @@ impl View {
     /// Returns whether the memory is an earlier one.
     pub(crate) fn is_past(&self) -> bool {
         self.past.is_some()
+    }
+
+    /// Returns the places that the rules for this view are from.
+    pub(crate) fn rule_sources(&self) -> RuleSources<'_> {
+        let id = self.project.as_ref().map(|project| project.id);
+        RuleSources { id, memory: &self.memory, located: self.place.located() }
     }
 
     /// Returns how often and when records were read.

@@ -64,8 +64,7 @@ impl TeamReader {
         let is_first = self.point.revision == Revision(0);
         let epoch = self.point.mark.as_ref().map_or(0, |mark| mark.epoch);
         if !is_first && epoch != next.mark.epoch {
-            let why = "something was purged while the journal was read; try again";
-            return Err(PurgeError::Team(why.to_owned()));
+            return Err(PurgeError::Rewritten);
         }
         self.point = TeamPoint { revision: next.entry.revision, mark: Some(next.mark.clone()) };
         Ok(Some(next))

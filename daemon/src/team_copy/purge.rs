@@ -1,7 +1,6 @@
 //! Purges from a team's journal and from this machine's copy of it.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use anchord_memory::{Change, Memory, RecordId, Revision, Seq};
 use anchord_team::Role;
@@ -14,7 +13,7 @@ use crate::clock;
 use crate::limits::TEAM_PURGE_TRIES_MAX;
 use crate::project::ProjectService;
 use crate::projects::ProjectId;
-use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey};
+use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey, TextPlaces};
 use crate::store::{Entry, EntryKey, ReadEntries, StateMachine as _, Store, TeamEntry};
 use crate::team::{self, TeamReplacement};
 
@@ -50,9 +49,9 @@ pub(crate) async fn purge(
     projects: &ProjectService,
     id: ProjectId,
     wanted: PurgeScope,
-    directories: Vec<PathBuf>,
+    places: TextPlaces,
 ) -> Result<(Survey, RedactionReport), PurgeError> {
-    let purged = purge_open(projects, id, wanted, directories).await;
+    let purged = purge_open(projects, id, wanted, places).await;
     // A memory that is closed does not hear of others' purges.
     projects.open_project(id).await?;
     purged
@@ -62,24 +61,28 @@ async fn purge_open(
     projects: &ProjectService,
     id: ProjectId,
     wanted: PurgeScope,
-    directories: Vec<PathBuf>,
+    places: TextPlaces,
 ) -> Result<(Survey, RedactionReport), PurgeError> {
     let shared = Shared::of(projects, id)?;
     for _ in 0..TEAM_PURGE_TRIES_MAX {
         catch_up(projects, id).await.map_err(PurgeError::Team)?;
         let agreeing = projects.open.agreeing(id).await;
-        if !purge_in_database(projects, id, &shared, &wanted).await? {
-            continue;
+        match purge_in_database(projects, id, &shared, &wanted).await {
+            Ok(true) => {}
+            Ok(false) | Err(PurgeError::Rewritten) => continue,
+            Err(error) => return Err(error),
         }
         for _ in 0..TEAM_PURGE_TRIES_MAX {
             let theirs = TeamReader::new(&shared);
-            let follow = agree_with(projects, id, theirs, wanted.clone(), directories.clone());
-            if let Some(done) = follow.await? {
-                drop(agreeing);
-                // The commit of the purge comes from the database, as on every machine.
-                catch_up(projects, id).await.map_err(PurgeError::Team)?;
-                return Ok(done);
-            }
+            let done = match agree_with(projects, id, theirs, wanted.clone(), &places).await {
+                Ok(Some(done)) => done,
+                Ok(None) | Err(PurgeError::Rewritten) => continue,
+                Err(error) => return Err(error),
+            };
+            drop(agreeing);
+            // The commit of the purge comes from the database, as on every machine.
+            catch_up(projects, id).await.map_err(PurgeError::Team)?;
+            return Ok(done);
         }
         return Err(failed("it is purged in the database, but this machine's copy kept changing"));
     }
@@ -160,7 +163,7 @@ pub(super) fn follow(
     store: Box<dyn Store<Memory>>,
     state: &Memory,
     mut compared: Compared,
-    directories: &[PathBuf],
+    places: &TextPlaces,
     mut wanted: PurgeScope,
 ) -> Result<Option<(Survey, RedactionReport)>, PurgeError> {
     let is_followed = state.copy_mark().as_ref() == Some(&compared.mark);
@@ -186,6 +189,6 @@ pub(super) fn follow(
         changes: vec![Change::Copied(compared.mark.clone().into())],
         reply: None,
     };
-    let found = surveyed.erase(store, directories, &mut |entry| compared.mend(entry), &last)?;
+    let found = surveyed.erase(store, places, &mut |entry| compared.mend(entry), &last)?;
     Ok(Some((surveyed, found)))
 }

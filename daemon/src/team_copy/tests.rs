@@ -80,8 +80,8 @@ impl Machine {
         let theirs = Arc::new(self.team.clone());
         let stopping = self.projects.open.stopping();
         let reader = TeamReader::of(theirs, Handle::current(), stopping);
-        let (wanted, directories) = (PurgeScope::default(), Vec::new());
-        let agreed = agree_with(&self.projects, ID, reader, wanted, directories).await;
+        let (wanted, places) = (PurgeScope::default(), TextPlaces::of(&self.projects, ID));
+        let agreed = agree_with(&self.projects, ID, reader, wanted, &places).await;
         agreed.map(drop).map_err(worded)
     }
 

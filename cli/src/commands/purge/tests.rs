@@ -21,6 +21,7 @@ fn plan() -> PurgeReply {
         shared: vec![".anchord/memory/note/0123456789ab-db.md".to_owned()],
         failed: Vec::new(),
         asides: Vec::new(),
+        already: vec!["n7".to_owned()],
     }
 }
 

@@ -8,7 +8,9 @@ use anchord_memory::import::NamedText;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::api::ImportParams;
+use crate::admin::call_tool;
+use crate::api::{ImportParams, ToolParams};
+use crate::retrieval_log;
 use crate::testing::{World, holding};
 
 const PLANTED: &str = "the planted value";
@@ -255,6 +257,69 @@ async fn an_interrupted_purge_can_be_repeated() {
     let done = purge(&world.daemon.admin, params(&world, &[], Some(PLANTED), false)).await.unwrap();
     assert_eq!((done.applied, done.revision, done.files), (true, None, 1));
     assert_eq!(planted_in(&world), Vec::<PathBuf>::new());
+}
+
+/// A kill between the two memories that a purge takes from leaves one of them done.
+#[tokio::test]
+async fn a_purge_that_was_cut_off_is_repeated_as_it_was_asked() {
+    let world = World::new().await;
+    let mut shim = plant(&world).await;
+    let note = json!({ "items": [{ "content": "one" }, { "content": "two" }] });
+    let said = shim.call("memory_note", note).await;
+    let ids: Vec<&str> = said.split_whitespace().filter(|word| is_note(word)).collect();
+    let [first, second] = ids[..] else { panic!("{said}") };
+    let asked = |ids: &[&str], dry_run| params(&world, ids, None, dry_run);
+    purge(&world.daemon.admin, asked(&[first], false)).await.unwrap();
+    let plan = purge(&world.daemon.admin, asked(&ids, true)).await.unwrap();
+    let done = purge(&world.daemon.admin, asked(&ids, false)).await.unwrap();
+    assert_eq!(
+        (&plan.already[..], &done.already[..]),
+        (&[first.to_owned()][..], &plan.already[..])
+    );
+    assert_eq!((done.records.len(), done.records[0].id.as_str()), (1, second));
+    for (ids, reason) in [(&ids[..], "was purged on"), (&["n99", second], "there is no record n99")]
+    {
+        let refused = purge(&world.daemon.admin, asked(ids, false)).await.unwrap_err();
+        assert!(refused.error.contains(reason), "{refused:?}");
+    }
+}
+
+fn is_note(word: &&str) -> bool {
+    word.strip_prefix('n').is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
+/// Copies of rules are written anew after the purge. If that fails, or the daemon dies before it,
+/// the next daemon does it.
+#[tokio::test]
+async fn the_next_daemon_forgets_what_a_purge_left() {
+    let world = World::new().await;
+    plant(&world).await;
+    let rule = json!({
+        "title": PLANTED, "reason": "no", "effect": "deny", "commands": ["git push"],
+        "fail_closed": true,
+    });
+    let Value::Object(arguments) = rule else { unreachable!() };
+    let (project, tool) = (world.hello().cwd.unwrap(), "memory_rule_set".to_owned());
+    let typed = vec!["anchord".to_owned()];
+    let set = ToolParams { project, tool, arguments, typed, at: None };
+    let said = call_tool(&world.daemon.admin.tools, set).await.unwrap().text;
+    let (rule, _) = said.split_once(' ').unwrap();
+    let copies = world.daemon.sessions.rules.copies();
+    let copy = holding(&copies, PLANTED).pop().expect("hooks have a copy");
+    let before = std::fs::read(&copy).unwrap();
+    // A copy that cannot be read cannot be written anew.
+    std::fs::write(&copy, "{").unwrap();
+    let done = purge(&world.daemon.admin, params(&world, &[rule], None, false)).await.unwrap();
+    assert_eq!(done.failed, [copy.to_str().unwrap()]);
+    std::fs::write(&copy, before).unwrap();
+
+    let world = world.restart(true).await;
+    assert_eq!(holding(&copies, PLANTED).len(), 1);
+    world.daemon.hooks.forget_unfinished().await;
+    assert_eq!(holding(&copies, PLANTED), Vec::<PathBuf>::new());
+    let project = world.daemon.projects.registry.snapshot().projects().next().unwrap().id;
+    let note = world.daemon.projects.open.directory(project).join("purged.json");
+    assert!(!note.exists(), "nothing is left to be done");
 }
 
 #[tokio::test]

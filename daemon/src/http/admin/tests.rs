@@ -1,9 +1,12 @@
 //! The command line's requests, over the router alone, and the uniform format of errors.
 
+use std::pin::pin;
+
 use axum::body::Body;
-use axum::http::{Method, Request};
+use futures::FutureExt;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tower::ServiceExt;
 
 use super::*;
@@ -384,4 +387,27 @@ async fn the_users_own_memory_can_be_named_instead_of_a_project() {
     assert_eq!(code, 404, "no project is called so: {error}");
     let link = json!({ "path": world.directory("demo"), "project": "user" }).to_string();
     assert_eq!(send(&world, Method::POST, "/v1/projects/link", &link).await.0, 404);
+}
+
+#[tokio::test]
+async fn a_change_ends_though_its_client_hangs_up_and_a_read_does_not() {
+    for (method, ends) in [(Method::POST, true), (Method::GET, false)] {
+        let (go, gone) = watch::channel(false);
+        let (done, mut is_done) = watch::channel(false);
+        let work = async move || {
+            let mut gone = gone.clone();
+            gone.wait_for(|gone| *gone).await.unwrap();
+            done.send_replace(true);
+        };
+        let router = Router::new().route("/", get(work.clone()).post(work));
+        let router = router.layer(middleware::from_fn(to_the_end));
+        let request = Request::builder().method(method.clone()).body(Body::empty()).unwrap();
+        {
+            let mut answer = pin!(router.oneshot(request));
+            assert!((&mut answer).now_or_never().is_none(), "it waits");
+        }
+        go.send_replace(true);
+        let ended = is_done.wait_for(|done| *done).await.is_ok();
+        assert_eq!(ended, ends, "{method}");
+    }
 }

@@ -58,8 +58,7 @@ async fn run_check(context: Context, params: CheckParams) -> Result<ToolAnswer, 
     // A person who tries a rule needs nobody's approval.
     let by_agent = !matches!(*context.audience, Audience::Person(_));
     let asks = by_agent.then_some(&context.session.id);
-    let checked =
-        context.sessions.rules.check(&view.memory, view.place.located(), &asked, asks).await;
+    let checked = context.sessions.rules.check(&view.rule_sources(), &asked, asks).await;
     let text = render::rule_check(&RuleVerdict {
         verdict: &checked.verdict,
         approval: checked.approval.as_deref(),
@@ -147,7 +146,7 @@ async fn run_set(context: Context, params: SetParams) -> Result<ToolAnswer, Tool
 /// Leaves a copy of the rules for hooks that do not reach the daemon.
 async fn leave_copy(context: &Context) -> Result<(), ToolError> {
     let view = context.view().await?;
-    context.sessions.rules.leave_copy(&view.memory, view.place.located()).await;
+    context.sessions.rules.leave_copy(&view.rule_sources()).await;
     Ok(())
 }
 

@@ -22,7 +22,7 @@ async fn with_copy() -> (tempfile::TempDir, PathBuf, Copies) {
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path().canonicalize().unwrap();
     let copies = Copies::new(scratch.path().join("guard"));
-    copies.keep(&root, &[rule("git push", true)]).await;
+    copies.keep(&root, None, &[rule("git push", true)]).await.unwrap();
     (scratch, root, copies)
 }
 
@@ -40,7 +40,8 @@ async fn a_copy_stops_what_fails_closed_and_logs_what_passes() {
         Some(guarded.verdict.effect)
     };
     assert_eq!(effect("git push", &root), None, "there is no copy");
-    copies.keep(&root, &[rule("git push", true), rule("make deploy", false)]).await;
+    let rules = [rule("git push", true), rule("make deploy", false)];
+    copies.keep(&root, None, &rules).await.unwrap();
     assert_eq!(effect("git push", &root.join("src")), Some(Effect::Deny));
     assert_eq!(effect("make deploy", &root), Some(Effect::Allow), "it does not fail closed");
     assert_eq!(effect("git push", scratch.path()), None, "another directory");
@@ -52,7 +53,7 @@ async fn a_copy_stops_what_fails_closed_and_logs_what_passes() {
         .map(|line| line["result"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(results, ["deny", "passed without the daemon"], "all but a torn line");
-    copies.keep(&root, &[rule("make deploy", false)]).await;
+    copies.keep(&root, None, &[rule("make deploy", false)]).await.unwrap();
     assert_eq!(effect("git push", &root), None, "the copy is gone with its rules");
 }
 
@@ -60,7 +61,7 @@ async fn a_copy_stops_what_fails_closed_and_logs_what_passes() {
 async fn copies_of_rules_that_change_at_once_are_written_one_after_the_other() {
     let (_scratch, root, copies) = with_copy().await;
     let rules: Vec<Rule> = (0..32).map(|number| rule(&format!("step {number}"), true)).collect();
-    let keeping = rules.iter().map(|rule| copies.keep(&root, std::slice::from_ref(rule)));
+    let keeping = rules.iter().map(|rule| copies.keep(&root, None, std::slice::from_ref(rule)));
     futures::future::join_all(keeping).await;
     let there = FileDigest::of(&fs::read(path(&copies.directory, &root)).unwrap());
     assert_eq!(copies.written.lock().get(&root), Some(&Some(there)), "the last one is there");
@@ -139,4 +140,24 @@ async fn a_call_that_could_not_be_checked_asks_where_rules_fail_closed() {
     assert_eq!((&line["result"], &line["rules"]), (&"ask".into(), &serde_json::json!([])));
     let elsewhere = scratch.path().parent().unwrap();
     assert!(guard_unchecked(&copies.directory, elsewhere, "it is torn").is_none());
+}
+
+#[tokio::test]
+async fn a_purge_leaves_its_text_in_no_copy_wherever_the_project_is() {
+    let (scratch, other, copies) = with_copy().await;
+    let memory = ProjectId(uuid::Uuid::from_u128(1));
+    // A worktree that was removed.
+    let gone = scratch.path().join("gone");
+    let of_file = Rule { id: "file:deploys".to_owned(), ..rule("make deploy", true) };
+    copies.keep(&gone, Some(memory), &[rule("git push", true), of_file]).await.unwrap();
+    copies.renew(memory, &[]).await.unwrap();
+    let titles = |root: &Path| {
+        let (_, copied) = copy_for(&copies.directory, root).unwrap();
+        copied.unwrap().rules.into_iter().map(|rule| rule.title).collect::<Vec<_>>()
+    };
+    assert_eq!(titles(&gone), ["make deploy"], "the file's rule stays");
+    assert_eq!(titles(&other), ["git push"], "another memory's copy");
+    let damaged = path(&copies.directory, &other);
+    fs::write(&damaged, "{").unwrap();
+    assert_eq!(copies.renew(memory, &[]).await, Err(vec![damaged]));
 }
