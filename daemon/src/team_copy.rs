@@ -26,7 +26,7 @@ use compare::{Compared, TeamReader, compare};
 
 use crate::blocking::run_blocking;
 use crate::clock;
-use crate::limits::{TEAM_ANSWER_MAX, TEAM_POLL};
+use crate::limits::{TEAM_ANSWER_MAX, TEAM_POLL, TEAM_PURGE_TRIES_MAX};
 use crate::project::{ClosedStore, ProjectService};
 use crate::projects::ProjectId;
 use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey, TextPlaces, asked_in};
@@ -58,24 +58,26 @@ impl Shared {
 /// # Errors
 /// Fails if the database cannot be read as a whole now, or the store fails. A later call continues.
 pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<(), String> {
-    let agreed = match Shared::of(projects, id) {
-        Ok(shared) => {
-            let _agreeing = projects.open.agreeing(id).await;
-            match is_apart(projects, id).await {
-                // Somebody else has done it meanwhile.
-                Ok(false) => Ok(None),
-                Ok(true) => {
-                    let theirs = TeamReader::new(&shared);
-                    let (wanted, places) = (PurgeScope::default(), TextPlaces::of(projects, id));
-                    agree_with(projects, id, theirs, wanted, &places).await
-                }
-                Err(error) => Err(error),
-            }
-        }
-        Err(error) => Err(error),
-    };
+    let agreed = agree_now(projects, id).await;
     projects.open.note_agreement(id, agreed.is_ok());
-    agreed.map(drop).map_err(worded)
+    agreed.map_err(worded)
+}
+
+async fn agree_now(projects: &ProjectService, id: ProjectId) -> Result<(), PurgeError> {
+    let shared = Shared::of(projects, id)?;
+    let _agreeing = projects.open.agreeing(id).await;
+    for _ in 0..TEAM_PURGE_TRIES_MAX {
+        if !is_apart(projects, id).await? {
+            // Somebody else has done it meanwhile.
+            return Ok(());
+        }
+        let (wanted, places) = (PurgeScope::default(), TextPlaces::of(projects, id));
+        match agree_with(projects, id, TeamReader::new(&shared), wanted, &places).await {
+            Err(PurgeError::Rewritten) => {}
+            agreed => return agreed.map(drop),
+        }
+    }
+    Err(PurgeError::Rewritten)
 }
 
 /// Returns whether a copy differs from the team's journal, as far as its writer knows.
@@ -133,14 +135,15 @@ pub(crate) async fn catch_up(projects: &ProjectService, id: ProjectId) -> Result
     let journal = Shared::of(projects, id).map_err(worded)?.journal;
     let head = journal.head().await?;
     let begin = clock::now();
-    let (mut has_agreed, mut progress) = (false, Progress::new(clock::start()));
+    let (mut agreed, mut progress) = (0, Progress::new(clock::start()));
     loop {
         let open = projects.open_project(id).await.map_err(|error| error.to_string())?;
         let left = || "the memory left its team meanwhile".to_owned();
         let status = open.owner.team().ok_or_else(left)?;
-        if status.is_apart && !has_agreed {
+        // Others may purge one after the other.
+        if status.is_apart && agreed < TEAM_PURGE_TRIES_MAX {
             agree(projects, id).await?;
-            (has_agreed, progress) = (true, Progress::new(clock::start()));
+            (agreed, progress) = (agreed + 1, Progress::new(clock::start()));
             continue;
         }
         let revision = open.memory().revision();

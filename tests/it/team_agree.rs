@@ -229,6 +229,38 @@ fn only_a_backup_of_this_memory_is_restored_in_a_team() {
 }
 
 #[test]
+fn purges_at_once_all_succeed() {
+    const PURGES: usize = 6;
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    // Another maintainer's machine.
+    let eve = Machine::new();
+    eve.join(&server.url("ada"));
+    let planted = |number: usize| format!("{PLANTED}, {number}");
+    for number in 0..PURGES {
+        ada.shell().done(&["note", "--key", &format!("planted-{number}"), &planted(number)]);
+    }
+    eve.sees(&planted(PURGES - 1));
+    let purge = |number: usize| {
+        let machine = if number.is_multiple_of(2) { &ada } else { &eve };
+        machine.shell().said(&["purge", &format!("planted-{number}"), "--yes"])
+    };
+    let purge = &purge;
+    std::thread::scope(|threads| {
+        let purges: Vec<_> = (0..PURGES).map(|it| threads.spawn(move || purge(it))).collect();
+        for purged in purges {
+            let (code, said) = purged.join().unwrap();
+            assert_eq!(code, 0, "{said}");
+        }
+    });
+    for machine in [&ada, &bob, &eve] {
+        machine.loses(PLANTED);
+    }
+    agreed(&[&ada, &eve]);
+    agreed(&[&ada, &bob]);
+}
+
+#[test]
 fn a_purge_without_the_database_changes_nothing() {
     let Some(mut server) = server() else { return };
     let (ada, bob) = two(&server);

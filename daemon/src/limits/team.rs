@@ -55,7 +55,7 @@ pub const TEAM_NAMED_MAX: usize = 20;
 /// Commits of a memory's past that one call sends to a team's journal.
 pub const TEAM_UPLOAD_ENTRIES_MAX: usize = 500;
 
-/// Attempts to purge from a team's journal while others write to it.
+/// Attempts to purge from a team's journal, or to follow it, while others write and purge there.
 pub const TEAM_PURGE_TRIES_MAX: u32 = 20;
 
 /// Time that readers wait for the first look at a team's database, from the opening of the memory.

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Shared, failed};
 use crate::purging::PurgeError;
-use crate::store::{Arrived, Entry, ReadEntries, TeamJournal, TeamPoint};
+use crate::store::{Arrived, Entry, ReadEntries, TeamError, TeamJournal, TeamPoint};
 
 /// The reason for which a reading ends before its end.
 pub(super) const STOPPING: &str = "this daemon is shutting down; try again in a moment";
@@ -55,7 +55,10 @@ impl TeamReader {
                 tokio::select! {
                     biased;
                     () = self.stopping.cancelled() => Err(failed(STOPPING)),
-                    read = entries => read.map_err(|error| failed(&error.to_string())),
+                    read = entries => read.map_err(|error| match error {
+                        TeamError::Apart(_) => PurgeError::Rewritten,
+                        error => failed(&error.to_string()),
+                    }),
                 }
             });
             self.buffer = read?.into();
