@@ -266,7 +266,7 @@ async fn a_purge_that_was_cut_off_is_repeated_as_it_was_asked() {
     let mut shim = plant(&world).await;
     let note = json!({ "items": [{ "content": "one" }, { "content": "two" }] });
     let said = shim.call("memory_note", note).await;
-    let ids: Vec<&str> = said.split_whitespace().filter(|word| is_note(word)).collect();
+    let ids: Vec<&str> = said.split_whitespace().filter(is_note).collect();
     let [first, second] = ids[..] else { panic!("{said}") };
     let asked = |ids: &[&str], dry_run| params(&world, ids, None, dry_run);
     purge(&world.daemon.admin, asked(&[first], false)).await.unwrap();
