@@ -1,8 +1,8 @@
 //! The admin API: the requests that the command line sends over the socket in the role `http`, and
 //! their replies.
 //!
-//! Both directions are JSON, with four exceptions. [`EXPORT`] replies with the document itself;
-//! [`JOURNAL`], [`BACKUP`] and [`LOG`] reply with one line for each entry. Readers ignore unknown
+//! Both directions are JSON, with three exceptions. [`EXPORT`] replies with the document itself;
+//! [`JOURNAL`] and [`BACKUP`] reply with one line for each entry. Readers ignore unknown
 //! fields and give missing ones a default. A client and a daemon that are one build apart therefore
 //! understand each other.
 //!
@@ -55,8 +55,8 @@ pub use team::{
     TeamReply, TeamState, TeamSummary,
 };
 pub use tool::{
-    AsOf, COMMAND_LINE, FileOutline, HookMoment, LogQuery, PlannedCompaction, PlannedFold,
-    RULE_CHECK, Retrieval, ToolParams, ToolReply,
+    AsOf, COMMAND_LINE, FileOutline, HookMoment, LogQuery, LogReply, PlannedCompaction,
+    PlannedFold, RULE_CHECK, Retrieval, ToolParams, ToolReply,
 };
 pub use transfer::{
     ExportDocument, ExportFormat, ExportQuery, ImportCounts, ImportParams, ImportReply,
@@ -126,12 +126,12 @@ pub const GIVEN: &str = "/v1/given";
 pub const RECORDS: &str = "/v1/records";
 /// `GET` with [`ProjectQuery`]: [`GrowthReply`].
 pub const GROWTH: &str = "/v1/growth";
-/// `GET` with [`LogQuery`]: [`Retrieval`]s, oldest first, as [`JSON_LINES`].
+/// `GET` with [`LogQuery`]: [`LogReply`].
 pub const LOG: &str = "/v1/log";
 /// `POST` [`StopParams`]: [`StopReply`]. The daemon then drains and exits.
 pub const STOP: &str = "/v1/stop";
 
-/// The content type of [`JOURNAL`]'s and [`LOG`]'s replies.
+/// The content type of [`JOURNAL`]'s replies.
 pub const JSON_LINES: &str = "application/x-ndjson";
 
 /// The reason a request failed: the body of every reply that is not 2xx.

@@ -200,6 +200,7 @@ pub(crate) struct RetrievalLog {
 enum Job {
     Write { directory: Option<PathBuf>, line: Box<Retrieval>, given: LoggedAnswer },
     Recent(oneshot::Sender<Vec<Recent>>),
+    Fault { directory: PathBuf, reply: oneshot::Sender<Option<String>> },
     Read { directory: PathBuf, from: Start, limit: usize, reply: oneshot::Sender<Vec<Retrieval>> },
     Forget { directory: PathBuf, ids: BTreeSet<String>, reply: oneshot::Sender<io::Result<()>> },
     Flush(oneshot::Sender<()>),
@@ -244,6 +245,16 @@ impl RetrievalLog {
             return Vec::new();
         }
         lines.await.unwrap_or_default()
+    }
+
+    /// Returns why a log lacks lines, if it does: it cannot be read, or takes no new lines.
+    pub(crate) async fn fault(&self, directory: PathBuf) -> Option<String> {
+        let (reply, fault) = oneshot::channel();
+        let ended = || Some("the retrieval log has ended".to_owned());
+        if self.jobs.send(Job::Fault { directory, reply }).await.is_err() {
+            return ended();
+        }
+        fault.await.unwrap_or_else(|_| ended())
     }
 
     /// Returns the last answers to agents, the newest first.
@@ -321,6 +332,8 @@ async fn run(mut queue: mpsc::Receiver<Job>, tokens: Arc<AtomicU64>, changed: wa
 struct Writer {
     /// The number of the last line of each log in use.
     last: HashMap<PathBuf, u64>,
+    /// The logs whose last line was lost, each with the reason.
+    lost: HashMap<PathBuf, String>,
     /// The last answers to agents, oldest first.
     recent: VecDeque<Recent>,
     /// The files that the batch under way appends to.
@@ -347,15 +360,25 @@ impl Writer {
                 let Some(directory) = directory else { return 0 };
                 match self.append(&directory, *line) {
                     Ok(line) => {
+                        self.lost.remove(&directory);
                         self.keep(Recent { directory, line, given: Arc::new(answer) });
                         return 1;
                     }
-                    Err(error) => tracing::debug!(%error, "a line of the retrieval log was lost"),
+                    Err(error) => {
+                        tracing::debug!(%error, "a line of the retrieval log was lost");
+                        // Where nothing is remembered, nothing is logged.
+                        if error.kind() != io::ErrorKind::NotFound {
+                            self.lost.insert(directory, error.to_string());
+                        }
+                    }
                 }
             }
             // A caller that is gone needs no answer.
             Job::Read { directory, from, limit, reply } => {
                 let _ = reply.send(self.read(&directory, from, limit));
+            }
+            Job::Fault { directory, reply } => {
+                let _ = reply.send(self.fault(&directory));
             }
             Job::Recent(reply) => {
                 let _ = reply.send(self.recent.iter().rev().cloned().collect());
@@ -444,9 +467,27 @@ impl Writer {
         }
         lines
     }
+
+    fn fault(&self, directory: &Path) -> Option<String> {
+        let [older, newer] = files(directory);
+        let unread = [&older, &newer].into_iter().find_map(|file| match File::open(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Some(format!("cannot read {}: {error}", file.display()))
+            }
+            _ => None,
+        });
+        unread.or_else(|| {
+            let place = if newer.exists() { &newer } else { directory };
+            let why = match rustix::fs::access(place, rustix::fs::Access::WRITE_OK) {
+                Ok(()) | Err(rustix::io::Errno::NOENT) => self.lost.get(directory).cloned()?,
+                Err(error) => io::Error::from(error).to_string(),
+            };
+            Some(format!("no line can be added to {}: {why}", newer.display()))
+        })
+    }
 }
 
-/// Returns the readable lines.
+/// Returns the readable lines. [`Writer::fault`] names a file that cannot be read.
 fn lines(directory: &Path) -> impl Iterator<Item = Retrieval> {
     files(directory).into_iter().filter_map(|file| std::fs::read(file).ok()).flat_map(|bytes| {
         let lines = bytes.split(|byte| *byte == b'\n');

@@ -222,8 +222,10 @@ fn a_daemon_started_on_a_read_only_data_directory_serves_reads() {
     instance.kill9();
     poll(PATIENCE, "nothing writes to the disk", || disk.try_remount("ro").then_some(()));
     assert_reads_go_on(&instance, &project, "read-only", || {
+        assert_log_is_incomplete(&instance, &project, "read-only");
         assert!(disk.try_remount("rw"));
     });
+    Shell::new(&instance, project.path()).done(&["log"]);
 }
 
 /// A directory that takes no writes until it is opened again. Root is bound by attributes alone.
@@ -276,7 +278,20 @@ fn a_daemon_started_on_a_closed_data_directory_serves_reads() {
     instance.kill9();
     let Some(closed) = Closed::close(&instance.home().join("data")) else { return };
     let why = closed.why;
-    assert_reads_go_on(&instance, &project, why, || drop(closed));
+    assert_reads_go_on(&instance, &project, why, || {
+        assert_log_is_incomplete(&instance, &project, why);
+        drop(closed);
+    });
+    Shell::new(&instance, project.path()).done(&["log"]);
+}
+
+/// Checks that a log without the calls since a fault does not look like one without any call.
+fn assert_log_is_incomplete(instance: &Instance, project: &Project, why: &str) {
+    for arguments in [["log", "-n9"], ["log", "--rules"]] {
+        let (code, text) = Shell::new(instance, project.path()).said(&arguments);
+        assert!(code == 1 && text.to_lowercase().contains(why), "{text}");
+        assert!(text.contains("lines may be missing"), "{text}");
+    }
 }
 
 /// Checks that reads work with a fault: an agent and the command line find the save "before it is

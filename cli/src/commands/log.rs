@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread;
 use std::time::Duration;
 
-use anchord_daemon::api::{self, LogQuery, Retrieval};
+use anchord_daemon::api::{self, LogQuery, LogReply, Retrieval};
 use anchord_daemon::rules::guard_log;
 use anchord_memory::Timestamp;
 use anchord_proto::instance::InstanceDir;
@@ -73,9 +73,12 @@ impl Args {
         let guarded = checks_without_daemon(&dir, &query.project)?;
         let known = guarded.len();
         let (lines, last, missing) = match daemons {
-            Ok((lines, last)) => (lines, last, None),
+            Ok((LogReply { lines, fault }, last)) => (lines, last, fault.map(incomplete)),
             // What hooks checked without a daemon is in a file.
-            Err(error) if self.rules && known > 0 => (Vec::new(), 0, Some(error)),
+            Err(error) if self.rules && known > 0 => {
+                let message = format!("the daemon's own checks are missing: {}", error.message);
+                (Vec::new(), 0, Some(Error { message, ..error }))
+            }
             Err(error) => return Err(error),
         };
         let lines = self.newest(lines, guarded);
@@ -86,8 +89,7 @@ impl Args {
         }
         self.print(out, &lines)?;
         if let Some(error) = missing {
-            let message = format!("the daemon's own checks are missing: {}", error.message);
-            return Err(Error { message, ..error });
+            return Err(error);
         }
         if !self.follow {
             return Ok(());
@@ -98,14 +100,14 @@ impl Args {
     }
 
     /// Reads the daemon's lines. Returns those to show at first, and the number of the last.
-    fn daemons(&self, dir: &InstanceDir, query: &LogQuery) -> Result<(Vec<Retrieval>, u64), Error> {
+    fn daemons(&self, dir: &InstanceDir, query: &LogQuery) -> Result<(LogReply, u64), Error> {
         let mut client = Client::started(dir)?;
         if self.since.is_some() {
             return self.read_all(&mut client, query);
         }
-        let lines = read(&mut client, query)?;
-        let last = lines.last().map_or(0, |line| line.number);
-        Ok((lines, last))
+        let reply: LogReply = client.get(api::LOG, query)?;
+        let last = reply.lines.last().map_or(0, |line| line.number);
+        Ok((reply, last))
     }
 
     /// Prints new lines of the daemon, and new checks that hooks made without it. Of these, `known`
@@ -152,16 +154,12 @@ impl Args {
     }
 
     /// Reads the whole log, page by page. Returns the lines to show, and the number of the last.
-    fn read_all(
-        &self,
-        client: &mut Client,
-        query: &LogQuery,
-    ) -> Result<(Vec<Retrieval>, u64), Error> {
+    fn read_all(&self, client: &mut Client, query: &LogQuery) -> Result<(LogReply, u64), Error> {
         let (mut lines, mut last) = (Vec::new(), 0);
         loop {
             let page = LogQuery { after: Some(last), limit: LOG_PAGE_LINES_MAX, ..query.clone() };
-            let page = read(client, &page)?;
-            let Some(newest) = page.last() else { return Ok((lines, last)) };
+            let LogReply { lines: page, fault } = client.get(api::LOG, &page)?;
+            let Some(newest) = page.last() else { return Ok((LogReply { lines, fault }, last)) };
             last = newest.number;
             lines.extend(page.into_iter().filter(|line| self.shows(line)));
         }
@@ -229,21 +227,22 @@ fn send_new(
     loop {
         // A daemon that ends is followed by another one. There is only one try, since the project
         // may be gone.
-        let lines = read(&mut client, &query).or_else(|_| {
+        let LogReply { lines, fault } = client.get(api::LOG, &query).or_else(|_| {
             client = Client::started(dir)?;
-            read(&mut client, &query)
+            client.get(api::LOG, &query)
         })?;
         query.after = lines.last().map(|line| line.number).or(query.after);
         if to.send(Ok(lines)).is_err() {
             return Ok(());
         }
+        if let Some(fault) = fault {
+            return Err(incomplete(fault));
+        }
     }
 }
 
-fn read(client: &mut Client, query: &LogQuery) -> Result<Vec<Retrieval>, Error> {
-    let text = client.text(api::LOG, query)?;
-    let lines = text.lines().map(serde_json::from_str).collect::<Result<_, _>>();
-    Ok(lines.context("cannot read a line of the log")?)
+fn incomplete(fault: String) -> Error {
+    Error::failed(format!("lines may be missing: {fault}"))
 }
 
 /// The number of lines that are shown without any option.

@@ -8,8 +8,7 @@ use anchord_memory::{Audience, Revision, Shell, parse_past_up_to};
 
 use super::{AdminService, Answer, ask, bind_error, is_home, store_error, target, write_error};
 use crate::api::{
-    self, AsOf, ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams,
-    ToolReply,
+    self, AsOf, ErrorCode, ErrorReply, LogQuery, LogReply, PlannedCompaction, ToolParams, ToolReply,
 };
 use crate::bounded_fs;
 use crate::clock;
@@ -201,8 +200,9 @@ pub(super) async fn place(service: &SessionService, project: &str) -> Answer<Ses
     }
 }
 
-/// Returns lines of a project's retrieval log. With `wait`, waits for a line until the time limit.
-pub(crate) async fn retrievals(admin: &AdminService, query: LogQuery) -> Answer<Vec<Retrieval>> {
+/// Returns lines of a project's retrieval log. With `wait`, waits for a line until the time limit,
+/// unless none can come.
+pub(crate) async fn retrievals(admin: &AdminService, query: LogQuery) -> Answer<LogReply> {
     let projects = &admin.sessions.projects;
     let target = target(&admin.sessions, &query.project).await?;
     let log = projects.open.retrievals();
@@ -216,14 +216,15 @@ pub(crate) async fn retrievals(admin: &AdminService, query: LogQuery) -> Answer<
     loop {
         written.mark_unchanged();
         let directory = projects.open.directory(target.id);
-        let lines = log.read(directory, start, limit).await;
-        if !lines.is_empty() || !query.wait {
-            return Ok(lines);
+        let lines = log.read(directory.clone(), start, limit).await;
+        let reply = LogReply { lines, fault: log.fault(directory).await };
+        if !reply.lines.is_empty() || reply.fault.is_some() || !query.wait {
+            return Ok(reply);
         }
         tokio::select! {
-            changed = written.changed() => if changed.is_err() { return Ok(lines) },
-            () = &mut over => return Ok(lines),
-            () = stopping.cancelled() => return Ok(lines),
+            changed = written.changed() => if changed.is_err() { return Ok(reply) },
+            () = &mut over => return Ok(reply),
+            () = stopping.cancelled() => return Ok(reply),
         }
     }
 }

@@ -139,3 +139,13 @@ pub struct LogQuery {
     #[serde(default)]
     pub wait: bool,
 }
+
+/// Lines of a project's retrieval log.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LogReply {
+    /// The lines, oldest first.
+    pub lines: Vec<Retrieval>,
+    /// The reason why lines are missing; `None` if all are there.
+    #[serde(default)]
+    pub fault: Option<String>,
+}

@@ -157,13 +157,8 @@ async fn journal(
 async fn log(
     State(service): Shared,
     QueryArguments(query): QueryArguments<LogQuery>,
-) -> Result<Response, ErrorReply> {
-    let mut text = String::new();
-    for line in admin::retrievals(&service, query).await? {
-        text.push_str(&serde_json::to_string(&line).unwrap_or_default());
-        text.push('\n');
-    }
-    Ok(json_lines(text))
+) -> Reply<api::LogReply> {
+    admin::retrievals(&service, query).await.map(Json)
 }
 
 fn json_lines(text: String) -> Response {

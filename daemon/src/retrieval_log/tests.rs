@@ -195,3 +195,34 @@ async fn texts_take_a_bounded_room_and_a_purge_removes_those_of_its_project() {
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].directory, other);
 }
+
+#[tokio::test]
+async fn a_log_says_that_it_cannot_be_read_or_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = RetrievalLog::start();
+    let dir = dir.path().to_owned();
+    let newer = dir.join(NEWER);
+    let fault = async || log.fault(dir.clone()).await;
+    let write = || log.write(Some(dir.clone()), line("memory_get"), LoggedAnswer::default());
+    assert_eq!(fault().await, None, "nothing was logged yet");
+    write();
+    assert_eq!(fault().await, None);
+
+    std::fs::remove_file(&newer).unwrap();
+    std::fs::create_dir(&newer).unwrap();
+    write();
+    let why = fault().await.unwrap();
+    assert!(why.contains("no line can be added") && why.contains("Is a directory"), "{why}");
+    std::fs::remove_dir(&newer).unwrap();
+    // No read of it succeeds, for root either.
+    std::os::unix::fs::symlink(&newer, &newer).unwrap();
+    let why = fault().await.unwrap();
+    assert!(why.contains("cannot read") && why.contains(NEWER), "{why}");
+    std::fs::remove_file(&newer).unwrap();
+    write();
+    assert_eq!(fault().await, None, "it is written again");
+
+    let gone = dir.join("gone");
+    log.write(Some(gone.clone()), line("memory_get"), LoggedAnswer::default());
+    assert_eq!(log.fault(gone).await, None, "nothing is remembered there");
+}

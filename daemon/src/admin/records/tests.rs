@@ -57,7 +57,7 @@ async fn a_look_counts_no_use_and_leaves_no_line() {
     }
     let project = world.hello().cwd.unwrap();
     let query = LogQuery { project, after: None, limit: 100, wait: false };
-    assert_eq!(retrievals(&world.daemon.admin, query).await.unwrap(), []);
+    assert_eq!(retrievals(&world.daemon.admin, query).await.unwrap().lines, []);
     let mut shim = world.shim().await;
     shim.call("memory_get", json!({"id": "n1"})).await;
     let page = page(&world, unread, 9, None).await;

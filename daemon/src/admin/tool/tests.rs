@@ -4,6 +4,7 @@ use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::retrieval_log::Retrieval;
 use crate::sessions::sweep;
 use crate::testing::{Shim, World, dead, hello_from, holding, poll};
 
@@ -26,7 +27,9 @@ async fn typed(world: &World, words: &str, tool: &str, arguments: Value) -> Answ
 
 async fn log(world: &World) -> Vec<Retrieval> {
     let query = LogQuery { project: demo(world), after: None, limit: 100, wait: false };
-    retrievals(&world.daemon.admin, query).await.unwrap()
+    let reply = retrievals(&world.daemon.admin, query).await.unwrap();
+    assert_eq!(reply.fault, None);
+    reply.lines
 }
 
 /// Renders the parts of a line that are the same in every run.
@@ -352,7 +355,7 @@ async fn a_waiting_reader_gets_the_next_line() {
     let admin = Arc::clone(&world.daemon.admin);
     let waiting = tokio::spawn(async move { retrievals(&admin, query).await });
     shim.call("memory_search", json!({"query": "queue"})).await;
-    let lines = waiting.await.unwrap().unwrap();
+    let lines = waiting.await.unwrap().unwrap().lines;
     assert_eq!((lines[0].number, lines[0].tool.as_str()), (2, "memory_search"));
 
     let query = LogQuery { project: demo(&world), after: Some(2), limit: 10, wait: true };
@@ -360,7 +363,7 @@ async fn a_waiting_reader_gets_the_next_line() {
     let waiting = tokio::spawn(async move { retrievals(&admin, query).await });
     world.daemon.shutdown.start("asked by a test");
     let answered = tokio::time::timeout(limits::RETRIEVAL_WAIT_MAX / 3, waiting).await;
-    assert_eq!(answered.unwrap().unwrap().unwrap(), [], "a daemon that leaves keeps nobody");
+    assert_eq!(answered.unwrap().unwrap().unwrap().lines, [], "a daemon that leaves keeps nobody");
 }
 
 #[tokio::test]
