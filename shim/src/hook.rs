@@ -94,7 +94,7 @@ fn printed_for(
         None => return stand_in?.refused("the call did not arrive in time", &[]),
     };
     if event.len() > HOOK_EVENT_BYTES_MAX {
-        return stand_in?.checked(&event);
+        return stand_in?.checked(&event, None);
     }
     let is_end = is_end(&event);
     let stand_in = stand_in.filter(|_| !is_end).map(|stand_in| (stand_in, event.clone()));
@@ -112,11 +112,15 @@ fn printed_for(
         return stdout;
     }
     let (stand_in, event) = stand_in?;
-    let checked = stand_in.checked(&event);
+    // A search that took all the time knows only that it did not find a daemon yet.
+    let why = match &heard {
+        Some(Heard::NoDaemon(why)) if Instant::now() < until => Some(why.clone()),
+        _ => None,
+    };
+    let checked = stand_in.checked(&event, why.as_deref());
     match heard {
         _ if checked.is_some() => checked,
         Some(Heard::Reply(_)) => None,
-        // A search that took all the time knows only that it did not find a daemon yet.
         Some(Heard::NoDaemon(why)) if Instant::now() < until => {
             stand_in.worded(&["--no-daemon", &why], &event, until)
         }
@@ -153,13 +157,16 @@ impl StandIn {
     }
 
     /// Returns the text to print for an event that a rule stops; `None` if none does. Without a
-    /// result in time, a tool is stopped where rules fail closed.
-    fn checked(&self, event: &[u8]) -> Option<String> {
+    /// result in time, a tool is stopped where rules fail closed. `why` says why no daemon starts.
+    fn checked(&self, event: &[u8], why: Option<&str>) -> Option<String> {
         if !self.has_rules {
             return None;
         }
         let until = Instant::now() + millis(HOOK_GUARD_MS);
-        match self.printed(&["rules", "guard", &self.client], event, until) {
+        let mut arguments = vec!["rules", "guard"];
+        arguments.extend(why.iter().flat_map(|why| ["--no-daemon", why]));
+        arguments.push(&self.client);
+        match self.printed(&arguments, event, until) {
             Ok(text) => text,
             Err(NoResult) => self.refused("the check gave no result in time", event),
         }

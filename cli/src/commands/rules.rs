@@ -233,6 +233,9 @@ pub(crate) struct GuardArgs {
     /// Stop a tool that could not be checked, for this reason
     #[arg(long, value_name = "WHY", hide = true)]
     unchecked: Option<String>,
+    /// Check without the daemon, which cannot start for this reason
+    #[arg(long, value_name = "WHY", hide = true)]
+    no_daemon: Option<String>,
     /// The agent, as its hooks name it
     client: String,
 }
@@ -244,8 +247,8 @@ impl GuardArgs {
         let mut line = Vec::new();
         std::io::stdin().take(HOOK_INPUT_BYTES_MAX as u64).read_to_end(&mut line)?;
         let Some(adapter) = Adapter::of(&self.client) else { return Ok(()) };
-        if let Some(why) = self.unchecked {
-            return Self::stop_unchecked(adapter, &line, &why, out);
+        if let Some(why) = &self.unchecked {
+            return Self::stop_unchecked(adapter, &line, why, out);
         }
         match adapter.read(&line) {
             Ok((ParsedEvent::Event(envelope), _)) => {
@@ -254,7 +257,7 @@ impl GuardArgs {
                 } else {
                     WithoutDaemon::NoAnswer
                 };
-                Self::check(adapter, &envelope, without, out)
+                self.check(adapter, &envelope, without, out)
             }
             Ok(_) => Ok(()),
             Err(error) => Self::stop_unchecked(adapter, &line, &error.to_string(), out),
@@ -263,6 +266,7 @@ impl GuardArgs {
 
     /// Checks a tool against the copy of the rules.
     fn check(
+        &self,
         adapter: Adapter,
         envelope: &Envelope,
         without: WithoutDaemon,
@@ -283,7 +287,7 @@ impl GuardArgs {
         let cwd = Self::directory(envelope)?;
         let Some(guarded) = guard(&copies, &cwd, &action) else { return Ok(()) };
         // The answer comes first: a log that cannot be written lets no action pass.
-        let answered = Self::answer(adapter, envelope, &guarded.verdict, without, out);
+        let answered = self.answer(adapter, envelope, &guarded.verdict, without, out);
         log_guarded(&copies, &action, &guarded, without)
             .context("cannot log what was checked without the daemon")?;
         answered
@@ -296,6 +300,7 @@ impl GuardArgs {
 
     /// Prints the answer to a tool, if the verdict stops it.
     fn answer(
+        &self,
         adapter: Adapter,
         envelope: &Envelope,
         verdict: &Verdict,
@@ -308,13 +313,16 @@ impl GuardArgs {
         // Nobody can approve anything while the daemon is gone.
         let asks = verdict.effect == Effect::Ask && adapter.asks;
         let stop = RuleVerdict { verdict, approval: None, is_approved: false };
-        let reason = rule_stop(&stop)
-            + match without {
-                WithoutDaemon::NoAnswer => "anchord's daemon cannot be reached.\n",
-                WithoutDaemon::TooLong => {
-                    "The call is too long for anchord's daemon, and was checked without it.\n"
-                }
-            };
+        let away = match (without, &self.no_daemon) {
+            (WithoutDaemon::NoAnswer, None) => "anchord's daemon cannot be reached.",
+            (WithoutDaemon::NoAnswer, Some(why)) => {
+                &format!("anchord's daemon cannot be reached: {why}")
+            }
+            (WithoutDaemon::TooLong, _) => {
+                "The call is too long for anchord's daemon, and was checked without it."
+            }
+        };
+        let reason = format!("{}{away}\n", rule_stop(&stop));
         Self::stop(adapter, envelope, asks, &reason, out)
     }
 

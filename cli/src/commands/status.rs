@@ -79,9 +79,9 @@ fn count_records(client: &mut Client, projects: &mut [ProjectStatus]) {
             break;
         }
         let query = ProjectQuery { project: project.id.clone() };
-        // One that cannot be opened stays uncounted; `anchord doctor` says why.
-        if let Ok(counted) = client.get::<ProjectStatus>(api::PROJECT, &query) {
-            *project = counted;
+        match client.get::<ProjectStatus>(api::PROJECT, &query) {
+            Ok(counted) => *project = counted,
+            Err(error) => drop(project.read_only.get_or_insert(error.message)),
         }
     }
 }

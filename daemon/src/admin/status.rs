@@ -241,7 +241,7 @@ async fn memory_status(
         entries: memory.as_ref().map_or(0, |memory| memory.seq().0),
         bytes: usage.bytes,
         last_used: usage.written.map(|time| clock::timestamp(time).0),
-        read_only,
+        read_only: read_only.or(usage.unread),
         shared: service.shared.reported(id),
         team,
     }

@@ -72,12 +72,14 @@ pub trait Stores<M: StateMachine>: fmt::Debug + Send + Sync {
 }
 
 /// The size of a store, as far as it can be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Bytes of the store and of the files next to it.
     pub bytes: u64,
     /// The time of the last write.
     pub written: Option<SystemTime>,
+    /// The first directory that could not be read, with the reason.
+    pub unread: Option<String>,
 }
 
 /// Stores in directories beneath one.
@@ -124,7 +126,9 @@ impl<M: StateMachine> Stores<M> for FileStores {
 
     fn usage(&self, name: &str) -> Usage {
         let directory = self.place(name);
-        Usage { bytes: bytes_of(&directory), written: last_written(&directory.join("journal")) }
+        let mut unread = None;
+        let bytes = bytes_of(&directory, &mut unread);
+        Usage { bytes, written: last_written(&directory.join("journal")), unread }
     }
 
     fn remove(&self, name: &str) -> Result<(), StoreError> {
@@ -243,12 +247,22 @@ fn is_there(path: &Path) -> Result<bool, StoreError> {
     path.try_exists().map_err(StoreError::io("look for", path))
 }
 
-fn bytes_of(directory: &Path) -> u64 {
-    let Ok(files) = fs::read_dir(directory) else { return 0 };
+/// Sums up the files that can be read. Notes the first directory that cannot, unless it is gone.
+fn bytes_of(directory: &Path, unread: &mut Option<String>) -> u64 {
+    let files = match fs::read_dir(directory) {
+        Ok(files) => files,
+        Err(error) => {
+            if error.kind() != io::ErrorKind::NotFound {
+                let error = StoreError::io("read", directory)(error);
+                unread.get_or_insert_with(|| error.to_string());
+            }
+            return 0;
+        }
+    };
     files
         .filter_map(Result::ok)
         .map(|file| match file.metadata() {
-            Ok(metadata) if metadata.is_dir() => bytes_of(&file.path()),
+            Ok(metadata) if metadata.is_dir() => bytes_of(&file.path(), unread),
             Ok(metadata) => metadata.len(),
             Err(_) => 0,
         })

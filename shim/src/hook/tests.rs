@@ -157,6 +157,24 @@ fn a_check_without_a_result_stops_the_tool() {
     assert_eq!(guarded(&stops("echo denied"), event).as_deref(), Some("denied\n"));
 }
 
+/// The launcher's own words, which the stand-in gets as an argument.
+#[test]
+fn a_check_is_told_why_no_daemon_starts() {
+    let instance = Instance::new();
+    let script = r#"case "$*" in rules*) echo "$*";; *) echo 'failed: asked by a test';; esac"#;
+    let launcher = program(&instance, script);
+    let stand_in = StandIn {
+        program: launcher.program().to_owned(),
+        client: "claude-code".to_owned(),
+        has_rules: true,
+    };
+    let search = Search { launcher: Some(launcher), ..instance.search() };
+    let event: &[u8] = br#"{"hook_event_name":"PreToolUse"}"#;
+    let printed = printed_for(Instant::now(), search, Some(stand_in), event).unwrap();
+    assert!(printed.starts_with("rules guard --no-daemon asked by a test"), "{printed}");
+    assert!(printed.ends_with(" claude-code\n"), "{printed}");
+}
+
 #[test]
 fn a_damaged_event_is_handed_to_the_rules_that_fail_closed() {
     let says = "echo \"$*\"; cat";

@@ -1,5 +1,7 @@
 //! Files beneath a data directory, without opening a store.
 
+use std::os::unix::fs::symlink;
+
 use anchord_memory::Memory;
 
 use super::*;
@@ -37,4 +39,16 @@ fn usage_counts_all_files_and_has_the_journals_time() {
     fs::write(scratch.path().join("1/retrievals.jsonl"), "six or").unwrap();
     assert_eq!(usage().bytes, 10);
     assert!(usage().written.is_some());
+    assert_eq!(usage().unread, None);
+}
+
+#[test]
+fn usage_names_a_directory_that_cannot_be_read() {
+    let scratch = tempfile::tempdir().unwrap();
+    let stores = FileStores::new(scratch.path().to_owned());
+    // No read of it succeeds, for root either.
+    symlink("1", scratch.path().join("1")).unwrap();
+    let Usage { bytes, unread, .. } = Stores::<Memory>::usage(&stores, "1");
+    let unread = unread.unwrap();
+    assert!(bytes == 0 && unread.contains("/1: Too many levels"), "{unread}");
 }
