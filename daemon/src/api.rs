@@ -487,8 +487,11 @@ pub struct VerifyReply {
     pub project: ProjectRef,
     /// Segment files read.
     pub segments: u32,
-    /// The number of good entries.
+    /// The number of good entries, before the first bad place if there is one in the journal.
     pub entries: u64,
+    /// Whether there is such a place, so that the entries after it were not read.
+    #[serde(default)]
+    pub is_cut: bool,
     /// Bytes read.
     pub bytes: u64,
     /// Whether the index follows the journal.

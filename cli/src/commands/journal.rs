@@ -190,8 +190,13 @@ impl VerifyArgs {
 
 fn verdict(reply: &VerifyReply) -> String {
     let mut lines = vec![format!(
-        "{}: {} intact in {}, {}",
+        "{}: {} {intact} {}, {}",
         reply.project.root,
+    let intact = if reply.is_cut {
+        "intact before the first bad place, and those after it were not read:"
+    } else {
+        "intact in"
+    };
         show::entries(reply.entries),
         show::count(reply.segments.into(), "segment"),
         show::bytes(reply.bytes),

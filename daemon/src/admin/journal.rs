@@ -90,6 +90,7 @@ pub(crate) async fn verify(service: &SessionService, project: &str) -> Answer<Ve
         let what = "the entries do not lead to the memory that is served".to_owned();
         problems.push(damaged_file(String::new(), what));
     }
+    let is_cut = read.is_err();
     // A bad place makes the journal read-only. That is no further problem where reading has met it.
     let known = read.err().map(|error| error.to_string());
     if let Some(why) = health.read_only.filter(|why| known.as_ref() != Some(why)) {
@@ -104,6 +105,7 @@ pub(crate) async fn verify(service: &SessionService, project: &str) -> Answer<Ve
         project: target.reference,
         segments: sizes.segments,
         entries,
+        is_cut,
         bytes: sizes.journal_bytes,
         index,
         problems,

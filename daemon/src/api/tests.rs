@@ -62,6 +62,7 @@ fn the_state_of_the_index_does_not_make_a_journal_unsound() {
         project: ProjectRef { id: "i".into(), root: "/p".into() },
         segments: 1,
         entries: 4,
+        is_cut: false,
         bytes: 400,
         index: IndexState::OutOfUse { reason: "row count".into() },
         problems: Vec::new(),

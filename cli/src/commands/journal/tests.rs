@@ -29,6 +29,7 @@ fn a_verdict_names_each_bad_place() {
         project: ProjectRef { id: "i".into(), root: "/src/parser".into() },
         segments: 1,
         entries: 41,
+        is_cut: false,
         bytes: 20_480,
         index: IndexState::InUse,
         problems: Vec::new(),
@@ -38,6 +39,7 @@ fn a_verdict_names_each_bad_place() {
     The index needs no repair.
     ");
     reply.index = IndexState::OutOfUse { reason: "the disk is full".into() };
+    reply.is_cut = true;
     reply.problems.push(Problem {
         file: "000001.jsonl".into(),
         line: 7,
@@ -52,7 +54,7 @@ fn a_verdict_names_each_bad_place() {
         is_unread: false,
     });
     insta::assert_snapshot!(verdict(&reply), @r"
-    /src/parser: 41 entries intact in 1 segment, 20 kB
+    /src/parser: 41 entries intact before the first bad place, and those after it were not read: 1 segment, 20 kB
       000001.jsonl line 7: its checksum differs
       the entries do not lead to the memory that is served
     The index is not used until it is rebuilt: the disk is full
