@@ -16,9 +16,12 @@ use crate::tool::{Caller, older_daemon, typed};
 
 /// Parses the number of a commit.
 pub(crate) fn revision(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| match text.parse::<RecordId>() {
-        Ok(id) => format!("this is a record; `anchord history {id}` lists its versions"),
-        Err(_) => "give the number of a commit, as `anchord history` shows it".to_owned(),
+    text.parse().map_err(|_| {
+        if let Ok(id) = text.parse::<RecordId>() {
+            let history = person().command(&["history", &id.to_string()]);
+            return format!("this is a record; {history} lists its versions");
+        }
+        format!("give the number of a commit, as {} shows it", person().command(&["history"]))
     })
 }
 

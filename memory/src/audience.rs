@@ -60,13 +60,14 @@ impl Tool {
 
 impl Audience {
     /// Names a tool: `memory_list` for an agent, `list` for one that has the compactor's tools, and
-    /// `anchord list` in backticks for a person.
+    /// `anchord list` in backticks for a person. A person's command repeats the options that name
+    /// the memory.
     pub fn tool(&self, tool: Tool) -> String {
         let name = tool.command();
         match self {
             Self::Agent => format!("memory_{name}"),
             Self::Compactor => name.to_owned(),
-            Self::Person(_) => format!("`anchord {name}`"),
+            Self::Person(_) => self.command(&[name]),
         }
     }
 
@@ -87,17 +88,8 @@ impl Audience {
         }
     }
 
-    /// Names a tool for use in the memory that a text is about: a person's command repeats the
-    /// options that name it.
-    pub(crate) fn tool_here(&self, tool: Tool) -> String {
-        match self {
-            Self::Agent | Self::Compactor => self.tool(tool),
-            Self::Person(_) => self.command(&[tool.command()]),
-        }
-    }
-
     /// Words a command in backticks. For a person it repeats the options that name the memory.
-    pub(crate) fn command(&self, words: &[&str]) -> String {
+    pub fn command(&self, words: &[&str]) -> String {
         let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         if let Self::Person(shell) = self {
             words.extend(shell.memory());
@@ -159,7 +151,7 @@ impl Shell {
     }
 
     /// Returns the options that name the memory, as they were typed.
-    fn memory(&self) -> Vec<String> {
+    pub fn memory(&self) -> Vec<String> {
         let (options, _) = self.split();
         let user = options.iter().filter(|word| *word == "--user").take(1).cloned();
         self.option("--project").chain(user).collect()

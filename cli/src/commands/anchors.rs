@@ -10,6 +10,7 @@ use anchord_proto::instance::InstanceDir;
 use super::{ProjectArg, print_json};
 use crate::client::Client;
 use crate::exit::{Error, Kind};
+use crate::history::person;
 use crate::table::{Align, Table};
 
 /// Check whether the code of anchors is still where they say
@@ -103,14 +104,13 @@ fn print(out: &mut dyn Write, anchors: &[CheckedAnchor]) -> Result<(), Error> {
     let has =
         |wanted: &[CodeState]| anchors.iter().any(|it| wanted.contains(&it.state) && !it.fixed);
     if has(&[CodeState::Moved]) {
-        writeln!(out, "  `anchord anchors verify --fix` moves those that moved")?;
+        let fix = person().command(&["anchors", "verify", "--fix"]);
+        writeln!(out, "  {fix} moves those that moved")?;
     }
     if has(&[CodeState::Changed, CodeState::Gone, CodeState::Unchecked]) {
-        writeln!(
-            out,
-            "  if one still holds, `anchord add anchor FILE LINES CONCEPT` stores its code as it \
-             is; else `anchord forget ID`"
-        )?;
+        let add = person().command(&["add", "anchor", "FILE", "LINES", "CONCEPT"]);
+        let forget = person().command(&["forget", "ID"]);
+        writeln!(out, "  if one still holds, {add} stores its code as it is; else {forget}")?;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::MemoryArg;
 use crate::exit::Error;
+use crate::history::person;
 use crate::tool;
 
 /// Print records in full, by their ids, or a fact by its key
@@ -43,8 +44,8 @@ impl Args {
         let (field, name) = match (self.names.as_slice(), self.names.iter().find(is_key)) {
             ([key], Some(_)) => ("key", json!(key)),
             (_, Some(key)) => {
-                let why =
-                    format!("`{key}` is not an id, and a key goes alone: `anchord get {key}`");
+                let get = person().command(&["get", key]);
+                let why = format!("`{key}` is not an id, and a key goes alone: {get}");
                 return Err(Error::usage(why));
             }
             (ids, None) => ("id", json!(ids)),

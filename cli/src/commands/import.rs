@@ -328,7 +328,9 @@ fn as_revisions(done: &ImportReply, options: &str) -> String {
         [only] => format!(" as revision {only}"),
         [first, .., last] if named.len() > IMPORT_REVISIONS_NAMED_MAX => {
             let count = named.len();
-            format!(" as {count} revisions from {first} to {last}; `anchord history` lists them")
+            format!(
+                " as {count} revisions from {first} to {last}; `anchord history{options}` lists them"
+            )
         }
         _ => {
             let list = show::listed(&named, "and");

@@ -14,6 +14,7 @@ use super::{MemoryArg, backup, print_json};
 use crate::client::Client;
 use crate::confirm::confirmed;
 use crate::exit::{Error, Kind};
+use crate::history::person;
 use crate::show;
 use crate::table::{Align, Table};
 
@@ -170,33 +171,35 @@ impl VerifyArgs {
             return Ok(());
         }
         out.flush()?;
+        let rebuild = person().command(&["journal", "rebuild"]);
         Err(if reply.problems.is_empty() {
             Error::new(Kind::Damaged, "the index differs from the journal")
-                .with_action("Run `anchord journal rebuild`.")
+                .with_action(format!("Run {rebuild}."))
         } else if reply.problems.iter().any(|problem| problem.is_unread) {
             let why = "a file could not be read or written, which says nothing of what is in it";
             Error::new(Kind::Failed, why)
                 .with_action("Try again. If it stays so, look at the disk and at permissions.")
         } else if reply.problems.iter().all(Problem::is_of_snapshot) {
             Error::new(Kind::Damaged, "a snapshot is damaged; the journal has everything")
-                .with_action("Run `anchord journal rebuild`, which does without it.")
+                .with_action(format!("Run {rebuild}, which does without it."))
         } else {
-            Error::new(Kind::Damaged, "the journal is damaged").with_action(
-                "The project stays open for reading. `anchord journal repair` shows what can be restored.",
-            )
+            let repair = person().command(&["journal", "repair"]);
+            Error::new(Kind::Damaged, "the journal is damaged").with_action(format!(
+                "The project stays open for reading. {repair} shows what can be restored."
+            ))
         })
     }
 }
 
 fn verdict(reply: &VerifyReply) -> String {
-    let mut lines = vec![format!(
-        "{}: {} {intact} {}, {}",
-        reply.project.root,
     let intact = if reply.is_cut {
         "intact before the first bad place, and those after it were not read:"
     } else {
         "intact in"
     };
+    let mut lines = vec![format!(
+        "{}: {} {intact} {}, {}",
+        reply.project.root,
         show::entries(reply.entries),
         show::count(reply.segments.into(), "segment"),
         show::bytes(reply.bytes),

@@ -16,6 +16,7 @@ use super::{MemoryArg, print_json, utf8};
 use crate::client::Client;
 use crate::confirm::confirmed;
 use crate::exit::Error;
+use crate::history::person;
 use crate::show;
 use crate::text;
 
@@ -144,10 +145,8 @@ fn plan(reply: &RestoreReply) -> String {
         MemoryHere::Damaged { why, entries } => {
             lines
                 .push(format!("The memory here is damaged, at {}: {why}", show::entries(*entries)));
-            lines.push(
-                "`anchord journal repair` shows what can be restored without the backup."
-                    .to_owned(),
-            );
+            let repair = person().command(&["journal", "repair"]);
+            lines.push(format!("{repair} shows what can be restored without the backup."));
             lines.push(kept.to_owned());
         }
     }

@@ -8,6 +8,7 @@ use anchord_proto::instance::InstanceDir;
 use super::{MemoryArg, print_json};
 use crate::client::Client;
 use crate::exit::{Error, Kind};
+use crate::history::person;
 use crate::show;
 use crate::table::{Align, Table};
 
@@ -79,12 +80,13 @@ fn verdict(found: &SecretsReply) -> Result<(), Error> {
     }
     let ids: Vec<&str> = found.records.iter().map(|record| record.id.as_str()).collect();
     let action = if ids.is_empty() {
-        "`anchord purge --query TEXT` takes a text out of checkpoints and replies.".to_owned()
+        let purge = person().command(&["purge", "--query", "TEXT"]);
+        format!("{purge} takes a text out of checkpoints and replies.")
     } else {
+        let purge = person().command(&[&["purge"], ids.as_slice()].concat());
         format!(
-            "`anchord purge {}` takes these off the disk, with the checkpoints they came from.\n  \
-             Then change the secrets: they were readable.",
-            ids.join(" ")
+            "{purge} takes these off the disk, with the checkpoints they came from.\n  \
+             Then change the secrets: they were readable."
         )
     };
     Err(Error::new(Kind::Failed, "there are secrets in what is stored").with_action(action))

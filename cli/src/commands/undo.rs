@@ -108,9 +108,9 @@ pub(super) fn roll_back(
         let named: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
         let named = named.join("\n");
         if how.json || !can_ask() {
-            return Err(Error::new(Kind::Refused, lowered(&named)).with_action(
-                "Add --force to take these back too; `anchord show REV` prints one.",
-            ));
+            let show = history::person().command(&["show", "REV"]);
+            return Err(Error::new(Kind::Refused, lowered(&named))
+                .with_action(format!("Add --force to take these back too; {show} prints one.")));
         }
         let question = format!("{named}\nTake these back too?");
         force = asked(&question)?;

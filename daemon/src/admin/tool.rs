@@ -61,7 +61,8 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
         session = session.in_past(past);
     }
     let session = Arc::new(session);
-    let called = call_by_name(tools, session, &tool, arguments, audience(&typed)).await;
+    let audience = audience(&typed);
+    let called = call_by_name(tools, session, &tool, arguments, audience.clone()).await;
     let Some(Called { outcome, remark, id }) = called else {
         return Err(ErrorReply {
             code: ErrorCode::NotFound,
@@ -73,8 +74,8 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
         Ok(mut answer) => {
             // The tool's own words are about a memory that somebody has yet to write to.
             if as_of.as_ref().is_some_and(|as_of| as_of.committed.is_none()) {
-                let nothing = if came_later { NOTHING_THEN } else { NOTHING_YET };
-                nothing.clone_into(&mut answer.text);
+                answer.text =
+                    if came_later { nothing_then(&audience) } else { NOTHING_YET.to_owned() };
             }
             Ok(ToolReply { remark, as_of, ..reply(answer) })
         }
@@ -121,8 +122,11 @@ fn reply(answer: ToolAnswer) -> ToolReply {
 /// The answer of every tool about a memory that has no commit at all.
 const NOTHING_YET: &str = "Nothing is recorded yet.\n";
 
-/// The answer of every tool about a memory before its first commit.
-const NOTHING_THEN: &str = "Nothing was recorded then. `anchord history` lists what came later.\n";
+/// Returns the answer of every tool about a memory before its first commit.
+fn nothing_then(audience: &Audience) -> String {
+    let history = audience.command(&["history"]);
+    format!("Nothing was recorded then. {history} lists what came later.\n")
+}
 
 /// Reads the memory of a session as it was at a moment: a revision or a time. Also returns the
 /// newest revision.

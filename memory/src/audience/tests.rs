@@ -110,7 +110,7 @@ fn a_command_names_the_memory_that_the_typed_one_named() {
         assert_eq!(person(typed).command(&["undo", "9"]), expected, "{typed}");
     }
     assert_eq!(Audience::Agent.command(&["load"]), "`anchord load`");
-    assert_eq!(Audience::Agent.tool_here(Tool::Search), "memory_search");
-    let here = person("load --project /a").tool_here(Tool::Search);
+    assert_eq!(Audience::Agent.tool(Tool::Search), "memory_search");
+    let here = person("load --project /a").tool(Tool::Search);
     assert_eq!(here, "`anchord search --project /a`");
 }

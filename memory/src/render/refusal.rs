@@ -49,15 +49,19 @@ impl Refusal {
                     (Audience::Agent | Audience::Compactor, Kind::Rule) => {
                         "is proposed as another rule with memory_rule_set, and only a person \
                          changes what is in force"
+                            .to_owned()
                     }
-                    (Audience::Person(_), Kind::Rule) => {
-                        "is changed with `anchord rules add` under the same title, and `anchord \
-                         rules disable` takes a rule out of force"
-                    }
+                    (Audience::Person(_), Kind::Rule) => format!(
+                        "is changed with {} under the same title, and {} takes a rule out of force",
+                        audience.command(&["rules", "add"]),
+                        audience.command(&["rules", "disable"])
+                    ),
                     (Audience::Agent | Audience::Compactor, _) => {
-                        "is written again with memory_checkpoint or memory_save"
+                        "is written again with memory_checkpoint or memory_save".to_owned()
                     }
-                    (Audience::Person(_), _) => "is changed with `anchord edit`",
+                    (Audience::Person(_), _) => {
+                        format!("is changed with {}", audience.command(&["edit"]))
+                    }
                 };
                 format!(
                     "{field} is of notes alone and {id} is a {noun}; of a {noun}, tags and pinned \

@@ -73,7 +73,7 @@ pub fn search<'a>(
         if from > 0 {
             answer.text.push_str("Nothing more.\n");
         } else {
-            let list = view.audience.tool_here(view.audience.overview());
+            let list = view.audience.tool(view.audience.overview());
             append(
                 &mut answer.text,
                 format_args!(

@@ -7,6 +7,7 @@ use anyhow::Context;
 use tempfile::NamedTempFile;
 
 use crate::exit::Error;
+use crate::history::person;
 
 /// A text that was handed to the editor.
 pub(super) struct Draft {
@@ -49,7 +50,7 @@ impl Draft {
         let text = if self.before.ends_with('\n') { &text } else { text.trim_end_matches('\n') };
         if text.trim().is_empty() {
             return Err(Error::usage("the text is empty; nothing was changed")
-                .with_action("`anchord forget` takes a record out."));
+                .with_action(format!("{} takes a record out.", person().command(&["forget"]))));
         }
         Ok((text != self.before).then(|| text.to_owned()))
     }

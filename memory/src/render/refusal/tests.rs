@@ -60,3 +60,17 @@ fn advice_is_worded_for_its_audience() {
         assert_eq!(refusal.worded(&person), persons);
     }
 }
+
+/// Without the option, the advice would be about the working directory's memory.
+#[test]
+fn advice_names_the_memory_that_the_command_was_about() {
+    let typed = ["get", "n99", "--project", "/a"].map(str::to_owned).into();
+    let person = Audience::Person(Shell { typed });
+    let id = "n99".parse().unwrap();
+    assert_eq!(
+        Refusal::NotFound { id }.worded(&person),
+        "there is no record n99; `anchord search --project /a` finds records by their words"
+    );
+    let alone = Refusal::NotesAlone { field: "content".into(), id: "b1".parse().unwrap() };
+    assert!(alone.worded(&person).ends_with("is changed with `anchord edit --project /a`"));
+}
