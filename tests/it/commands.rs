@@ -188,6 +188,26 @@ fn why_also_names_what_a_start_shows() {
 }
 
 /// The words that agents' tools take for a category are taken at a shell, too.
+/// A copied command would otherwise be about the memory of the working directory.
+#[test]
+fn advice_names_the_project_of_the_command() {
+    let instance = Instance::new();
+    let project = Project::git();
+    Shell::new(&instance, project.path()).done(&["note", "the port is 1"]);
+    let elsewhere = Project::git();
+    let shell = Shell::new(&instance, elsewhere.path());
+    let root = project.path().to_str().unwrap();
+    for (command, advice) in [
+        (&["get", "n99"][..], "anchord search"),
+        (&["purge", "nosuch"], "anchord list"),
+        (&["purge", "n99"], "anchord list"),
+        (&["load", "--at", "2020-01-01"], "anchord history"),
+    ] {
+        let (_, text) = shell.said(&[command, &["--project", root]].concat());
+        assert!(text.contains(&format!("`{advice} --project {root}`")), "{command:?}: {text}");
+    }
+}
+
 #[test]
 fn a_category_is_written_as_agents_write_it() {
     let (instance, project) = (Instance::new(), Project::git());

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use anchord_daemon::api::{self, PurgeParams, PurgeReply};
-use anchord_memory::RecordId;
+use anchord_memory::{RecordId, Shell};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 
@@ -16,6 +16,7 @@ use crate::exit::Error;
 use crate::limits::PURGE_QUERY_BYTES_MAX;
 use crate::show;
 use crate::table::{Align, Table};
+use crate::tool::typed;
 
 /// Take records off the disk for good, in all their versions
 ///
@@ -75,7 +76,9 @@ impl Args {
             query => query,
         };
         let mut client = Client::started(&InstanceDir::locate()?)?;
-        let mut params = PurgeParams { project, ids: self.ids, query, dry_run: true };
+        // Not the rest of the line, which may have the text that has to go.
+        let typed = Shell { typed: typed() }.memory();
+        let mut params = PurgeParams { project, ids: self.ids, query, dry_run: true, typed };
         let plan: PurgeReply = client.post(api::PURGE, &params)?;
         if !self.json {
             show_plan(out, &plan)?;

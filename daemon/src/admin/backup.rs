@@ -205,7 +205,8 @@ async fn purge_again(
         return Ok(0);
     }
     let number = ids.len() as u64;
-    let params = PurgeParams { project: project.to_owned(), ids, query: None, dry_run: false };
+    let (project, typed) = (project.to_owned(), Vec::new());
+    let params = PurgeParams { project, ids, query: None, dry_run: false, typed };
     purge(admin, params).await?;
     Ok(number)
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anchord_memory::secrets::{self, SecretKind};
 use anchord_memory::{
-    Change, Memory, Note, PurgedRecord, RecordId, Revision, Seq, limits, render, reply_texts,
-    secrets_in,
+    Audience, Change, Memory, Note, PurgedRecord, RecordId, Revision, Seq, Shell, limits, render,
+    reply_texts, secrets_in,
 };
 
 use super::{AdminService, Answer, Target, bind_error, internal, opened, store_error, write_error};
@@ -109,8 +109,7 @@ async fn survey(
         let found = purging::find(&places.directories, &surveyed.texts());
         Ok::<_, PurgeError>((surveyed, found))
     });
-    let (surveyed, found) = surveying.await?;
-    Ok((surveyed, found))
+    Ok(surveying.await?)
 }
 
 /// Names the files in the project that go, and those that may still have a purged text.
@@ -129,7 +128,7 @@ fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<(PurgeScope, Vec<Stri
     for name in &params.ids {
         match name.parse() {
             Ok(id) => drop(ids.insert(id)),
-            Err(_) => ids.extend(with_key(memory, name)?),
+            Err(_) => ids.extend(with_key(memory, name, params)?),
         }
     }
     let query = params.query.clone().filter(|query| !query.is_empty());
@@ -145,14 +144,14 @@ fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<(PurgeScope, Vec<Stri
     let unknown = gone.iter().find(|id| memory.purged(**id).is_none());
     let is_all = gone.len() == ids.len() && query.is_none();
     if let Some(id) = unknown.or(gone.first().filter(|_| is_all)) {
-        return Err(missing(memory, *id));
+        return Err(missing(memory, *id, params));
     }
     ids.retain(|id| !gone.contains(id));
     Ok((PurgeScope { ids, query }, gone.iter().map(ToString::to_string).collect()))
 }
 
 /// Finds all facts that have or had this key, shared or private, forgotten ones included.
-fn with_key(memory: &Memory, key: &str) -> Answer<Vec<RecordId>> {
+fn with_key(memory: &Memory, key: &str, params: &PurgeParams) -> Answer<Vec<RecordId>> {
     let has = |note: &Note| note.key.as_deref() == Some(key.trim());
     let records = memory.records().filter(|record| record.note().is_some_and(has));
     let ids: Vec<RecordId> = records.map(|record| record.id).collect();
@@ -160,21 +159,23 @@ fn with_key(memory: &Memory, key: &str) -> Answer<Vec<RecordId>> {
         return Err(ErrorReply {
             code: ErrorCode::NotFound,
             error: format!("`{key}` is not an id (as n9 or b12), and no fact has that key"),
-            action: Some(HOW_TO_FIND.to_owned()),
+            action: Some(how_to_find(params)),
         });
     }
     Ok(ids)
 }
 
-const HOW_TO_FIND: &str =
-    "`anchord list` shows ids and keys; `--query TEXT` finds records by a text in any version";
+fn how_to_find(params: &PurgeParams) -> String {
+    let list = Audience::Person(Shell { typed: params.typed.clone() }).command(&["list"]);
+    format!("{list} shows ids and keys; `--query TEXT` finds records by a text in any version")
+}
 
-fn missing(memory: &Memory, id: RecordId) -> ErrorReply {
+fn missing(memory: &Memory, id: RecordId, params: &PurgeParams) -> ErrorReply {
     let error = match memory.purged(id) {
         Some(purged) => format!("{id} was purged on {} already", purged.time.date()),
         None => format!("there is no record {id}"),
     };
-    ErrorReply { code: ErrorCode::NotFound, error, action: Some(HOW_TO_FIND.to_owned()) }
+    ErrorReply { code: ErrorCode::NotFound, error, action: Some(how_to_find(params)) }
 }
 
 /// Returns the error for shared files that stand in a purge's way. They would bring their records

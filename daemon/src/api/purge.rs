@@ -17,6 +17,9 @@ pub struct PurgeParams {
     pub query: Option<String>,
     /// Whether to show what would be purged, and change nothing.
     pub dry_run: bool,
+    /// The options that name the memory, for what a refusal advises.
+    #[serde(default)]
+    pub typed: Vec<String>,
 }
 
 /// The plan of a purge, or its result.

@@ -49,6 +49,7 @@ fn params(world: &World, ids: &[&str], query: Option<&str>, dry_run: bool) -> Pu
         ids: ids.iter().map(|id| (*id).to_owned()).collect(),
         query: query.map(str::to_owned),
         dry_run,
+        typed: Vec::new(),
     }
 }
 

@@ -377,6 +377,7 @@ async fn a_log_is_deleted_with_its_project_and_redacted_by_a_purge() {
         ids: Vec::new(),
         query: Some("a planted value".to_owned()),
         dry_run: false,
+        typed: Vec::new(),
     };
     super::super::purge(&world.daemon.admin, purge).await.unwrap();
     let planted = holding(&world.directory("instance"), "a planted value");

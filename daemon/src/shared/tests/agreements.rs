@@ -11,6 +11,7 @@ fn wanted(clone: &Checkout, keys: &[&str], query: Option<&str>) -> PurgeParams {
         ids: keys.iter().map(|key| (*key).to_owned()).collect(),
         query: query.map(str::to_owned),
         dry_run: false,
+        typed: Vec::new(),
     }
 }
 
