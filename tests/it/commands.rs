@@ -188,6 +188,28 @@ fn why_also_names_what_a_start_shows() {
 }
 
 /// The words that agents' tools take for a category are taken at a shell, too.
+/// The daemon knows a project by a path without links.
+#[test]
+fn why_takes_every_path_of_a_file_and_says_which_options_there_are() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let shell = Shell::new(&instance, project.path());
+    std::fs::write(project.path().join("src/tax.py"), "").unwrap();
+    shell.done(&["note", "src/tax.py rounds half up"]);
+    let link = instance.user_home().join("link");
+    std::os::unix::fs::symlink(project.path(), &link).unwrap();
+    let link = link.to_str().unwrap();
+    let (absolute, linked) = (project.path().join("src/tax.py"), format!("{link}/src/tax.py"));
+    for file in ["src/tax.py", absolute.to_str().unwrap(), &linked] {
+        for named in [&[][..], &["--project", link]] {
+            let why = shell.done(&[&["why", "--file", file], named].concat());
+            assert!(why.contains("Memory has on src/tax.py:\nn1: "), "{file} {named:?}: {why}");
+        }
+    }
+    let (code, text) = shell.said(&["why"]);
+    assert!(code == 2 && text.contains("<--prompt <TEXT>|--file <PATH>>"), "{text}");
+}
+
 /// A copied command would otherwise be about the memory of the working directory.
 #[test]
 fn advice_names_the_project_of_the_command() {

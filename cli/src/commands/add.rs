@@ -2,14 +2,14 @@
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anchord_memory::limits::TEXT_BYTES_MAX;
 use anchord_memory::{Category, ParseCategoryError};
 use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
 use serde_json::{Value, json};
 
-use super::ProjectArg;
+use super::{ProjectArg, surroundings};
 use crate::exit::Error;
 use crate::text::{self, Source};
 use crate::tool::{self, Caller};
@@ -181,14 +181,24 @@ impl Shared {
 impl ProjectArg {
     /// Returns a file's path in the form that the daemon takes. A path that exists from here
     /// becomes absolute, and the daemon makes it relative to the project's root. Any other path, or
-    /// any path if a project is named, counts as relative to that root already.
+    /// any relative path if a project is named, counts as relative to that root already.
     pub(super) fn file(&self, path: String) -> String {
-        if self.named().is_some() || !Path::new(&path).exists() {
+        let here = Path::new(&path);
+        if here.is_relative() && (self.named().is_some() || !here.exists()) {
             return path;
         }
-        let absolute = std::path::absolute(&path)
-            .ok()
-            .and_then(|path| path.into_os_string().into_string().ok());
+        let absolute =
+            std::path::absolute(here).map(|path| self.beneath_root(&path).unwrap_or(path));
+        let absolute = absolute.ok().and_then(|path| path.into_os_string().into_string().ok());
         absolute.unwrap_or(path)
+    }
+
+    /// Returns an absolute path beneath the project's root as the daemon knows the root, which has
+    /// no links. `None` for a path elsewhere.
+    fn beneath_root(&self, path: &Path) -> Option<PathBuf> {
+        let root = self.locate(&surroundings()).ok()?.root;
+        let is_root = |part: &&Path| part.canonicalize().is_ok_and(|part| part == root);
+        let above = path.ancestors().filter(is_root).last()?;
+        Some(root.join(path.strip_prefix(above).ok()?))
     }
 }

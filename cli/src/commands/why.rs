@@ -16,12 +16,8 @@ use crate::tool;
   anchord why --prompt 'run the tests'
   anchord why --file src/billing/tax.py")]
 pub(crate) struct Args {
-    /// Prompt that a person writes to an agent
-    #[arg(long, value_name = "TEXT", required_unless_present = "file")]
-    prompt: Option<String>,
-    /// A file that an agent is about to read or edit
-    #[arg(long, value_name = "PATH", conflicts_with = "prompt")]
-    file: Option<String>,
+    #[command(flatten)]
+    moment: MomentArgs,
     #[command(flatten)]
     project: ProjectArg,
     /// Print JSON
@@ -29,10 +25,22 @@ pub(crate) struct Args {
     json: bool,
 }
 
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct MomentArgs {
+    /// Prompt that a person writes to an agent
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
+    /// A file that an agent is about to read or edit
+    #[arg(long, value_name = "PATH")]
+    file: Option<String>,
+}
+
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let file = self.file.map(|file| self.project.file(file));
-        let arguments = json!({ "prompt": self.prompt, "file": file });
+        let MomentArgs { prompt, file } = self.moment;
+        let file = file.map(|file| self.project.file(file));
+        let arguments = json!({ "prompt": prompt, "file": file });
         tool::run(out, self.project.resolve()?, "memory_why", arguments, self.json).map(drop)
     }
 }
