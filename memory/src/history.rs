@@ -22,6 +22,7 @@ use crate::fold::{clip, join_lines, one_line};
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::import::{EXPORTED, MERGED};
 use crate::limits::{NAME_CHARS_MAX, TITLE_CHARS_MAX};
+use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::reader::Reader;
 use crate::record::{Body, Record, RecordState};
@@ -129,6 +130,9 @@ pub struct Commit {
     pub first: Option<RecordId>,
     /// The numbers of records.
     pub counts: CommitCounts,
+    /// The records that it purged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub purged: Vec<RecordId>,
 }
 
 /// The number of records that a commit wrote, by what became of them.
@@ -214,7 +218,18 @@ impl StoredCommit {
             summary,
             first,
             counts,
+            purged: Vec::new(),
         }
+    }
+
+    /// Returns the records that the commit purged, which only the memory knows.
+    pub fn purged(&self, memory: &Memory) -> Vec<RecordId> {
+        let time = self.changes.iter().find_map(|change| match change {
+            Change::Tombstones { time, .. } => Some(*time),
+            _ => None,
+        });
+        let all = memory.all_purged().filter(|purged| Some(purged.time) == time);
+        all.map(|purged| purged.id).collect()
     }
 
     /// Returns its end, if it is the copy of a team's commit.

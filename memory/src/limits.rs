@@ -78,6 +78,8 @@ pub const TOPIC_HISTORY_LOADED_MAX: usize = 5;
 pub const CONTRADICTIONS_NAMED_MAX: usize = 10;
 /// Lost commits of a session that a remark names; the others are counted.
 pub const LOST_COMMITS_NAMED_MAX: usize = 10;
+/// Purged records that a line of history names; the others are counted.
+pub const PURGED_NAMED_MAX: usize = 10;
 /// Anchors without readable lines that a reply names; the others are counted.
 pub const UNSEEN_NAMED_MAX: usize = 10;
 /// Characters of a decision, or of a line of history, that a load shows.

@@ -44,6 +44,8 @@ fn purged_text_is_gone_while_sessions_continue() {
     assert!(done.status.success(), "{}", text(&done));
     assert!(text(&done).contains("purged as revision"), "{}", text(&done));
     assert_eq!(instance.holding(planted), Vec::<PathBuf>::new(), "while the daemon runs");
+    let history = text(&run(&mut instance.anchord(), &["history"], &project));
+    assert!(history.contains("  a purge of l1, n3\n"), "{history}");
 
     assert!(agent.tool("memory_get", &json!({ "key": "kept" })).contains("a note that stays"));
     agent.tool("memory_note", &json!({ "content": "and one more" }));

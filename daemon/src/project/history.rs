@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anchord_memory::{
-    Change, CommitDetail, CommitHead, Kind, Memory, Reader, Record, RecordDiff, RecordId,
+    Change, Commit, CommitDetail, CommitHead, Kind, Memory, Reader, Record, RecordDiff, RecordId,
     RecordState, Revision, RevisionDiff, Seq, SessionId, StoredCommit, StoredVersion, Timestamp,
     UndoBasis, UndoTarget, Version, VersionContent, Versions, WantedVersions, diff, limits,
 };
@@ -22,8 +22,7 @@ use crate::store::{
 pub(crate) struct HistoryReader {
     look_up: LookUp<Memory>,
     read_back: ReadBack<Memory>,
-    /// This machine's member of the team, if that is known.
-    member: Option<Arc<str>>,
+    memory: Arc<Memory>,
 }
 
 /// The reason why history cannot be read.
@@ -84,9 +83,8 @@ impl OpenProject {
     /// Returns a reader of the journal. It serves as long as the project is open.
     pub(crate) fn history(&self) -> Result<HistoryReader, WriteError> {
         let look_up = self.owner.look_up()?;
-        let (read_back, member) =
-            (Arc::clone(&self.owner.read_back), self.memory().member().cloned());
-        Ok(HistoryReader { look_up, read_back, member })
+        let read_back = Arc::clone(&self.owner.read_back);
+        Ok(HistoryReader { look_up, read_back, memory: self.memory() })
     }
 
     /// Returns the memory as it was: the newest snapshot before the moment, and the entries after
@@ -167,7 +165,7 @@ fn stored(entry: Entry<Change>) -> StoredCommit {
 impl HistoryReader {
     /// Returns this machine's member of the team, if that is known.
     pub(crate) fn member(&self) -> Option<&Arc<str>> {
-        self.member.as_ref()
+        self.memory.member()
     }
 
     fn visit(
@@ -308,7 +306,10 @@ impl HistoryReader {
             let diffs = shown.iter().filter_map(|after| compared(&versions, after, reader));
             let all = if with_diff { stored.records(reader).count() } else { 0 };
             CommitDetail {
-                commit: stored.described_in_team(reader, self.member.as_ref()),
+                commit: Commit {
+                    purged: stored.purged(&self.memory),
+                    ..stored.described_in_team(reader, self.member())
+                },
                 records: diffs.collect(),
                 more: all.saturating_sub(shown.len()) as u64,
             }

@@ -123,6 +123,14 @@ fn a_commit_is_named_by_its_session_or_its_first_record() {
     };
     let purged = stored(vec![Change::Purged(Box::new(gone))], 1, "save");
     assert_eq!(purged.described(&Reader::anyone()).summary, "its records are gone");
+    let mut after = memory.clone();
+    after.apply(Seq(2), &purged.changes);
+    let tombstones = |time| Change::Tombstones { salt: "s".into(), digests: Vec::new(), time };
+    let purge = stored(vec![tombstones(row.created.time)], 2, "purge");
+    assert_eq!(purge.described(&Reader::anyone()).summary, "a purge");
+    assert_eq!(purge.purged(&after), [row.id]);
+    assert_eq!(stored(vec![tombstones(Timestamp(1))], 3, "purge").purged(&after), [], "another");
+    assert_eq!(purged.purged(&after), [], "it is not the purge");
     let notes = vec![Ok(note("the port is 1")), Ok(NewNote { private: true, ..note("mine") })];
     let plan = plan_notes(&memory, &origin("one", 1), notes).unwrap();
     let noted = stored(plan.changes, 2, "note");

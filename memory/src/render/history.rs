@@ -12,6 +12,7 @@ use crate::history::{
     RecordVersions, RevisionDiff, VersionDetail,
 };
 use crate::ids::{RecordId, Revision};
+use crate::limits::PURGED_NAMED_MAX;
 use crate::plan::{
     LeftRecord, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord, WhyLeft,
 };
@@ -154,7 +155,11 @@ impl Text<'_> {
         );
         let counts =
             if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) };
-        self.push(Style::Plain, format!("  {}{counts}", commit.summary));
+        let purged = match commit.purged.as_slice() {
+            [] => String::new(),
+            ids => format!(" of {}", listed(ids)),
+        };
+        self.push(Style::Plain, format!("  {}{purged}{counts}", commit.summary));
         self.records(&detail.records, detail.more);
     }
 
@@ -380,6 +385,15 @@ fn purges(outcome: &UndoOutcome, what: &str, audience: &Audience) -> String {
 
 fn commits(number: u64) -> String {
     if number == 1 { "1 commit".to_owned() } else { format!("{number} commits") }
+}
+
+/// Lists ids, and counts those that are too many.
+fn listed(ids: &[RecordId]) -> String {
+    let named: Vec<String> = ids.iter().take(PURGED_NAMED_MAX).map(ToString::to_string).collect();
+    match ids.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
 }
 
 /// Words the call that undoes a commit.

@@ -1,6 +1,7 @@
 //! Words of history that the tools' tests do not show.
 
 use super::*;
+use crate::history::{Commit, CommitCounts, CommitHead};
 use crate::ids::{SessionId, Timestamp};
 
 fn outcome(target: UndoTarget, end: UndoEnd) -> UndoOutcome {
@@ -124,4 +125,31 @@ fn a_text_that_does_not_fit_says_how_much_is_left() {
     assert_eq!(worded(&fewer, true), "Would take back the last 2 commits: 0 records\n");
     let moved = outcome(UndoTarget::Record("n1".parse().unwrap(), Revision(3)), UndoEnd::Moved);
     assert_eq!(worded(&moved, false), "The records are being changed; try again.\n");
+}
+
+#[test]
+fn a_purge_names_what_it_took_and_counts_the_rest() {
+    let commit = |purged: usize| {
+        let head = CommitHead {
+            revision: Revision(5),
+            time: Timestamp(0),
+            session: None,
+            operation: "purge".to_owned(),
+        };
+        let ids = (1..=purged).map(|number| format!("n{number}").parse().unwrap()).collect();
+        let commit = Commit {
+            head,
+            client: String::new(),
+            member: None,
+            summary: "a purge".to_owned(),
+            first: None,
+            counts: CommitCounts::default(),
+            purged: ids,
+        };
+        let detail = CommitDetail { commit, records: Vec::new(), more: 0 };
+        joined(&history(&HistoryView::Commit(detail), &Audience::Agent), 9_000).0
+    };
+    assert_eq!(commit(2), "5  1970-01-01 00:00 UTC  purge\n  a purge of n1, n2\n");
+    assert!(commit(12).ends_with(" n9, n10 and 2 more\n"), "{}", commit(12));
+    assert!(commit(0).ends_with("  a purge\n"), "its records are not known");
 }
