@@ -231,6 +231,14 @@ fn advice_names_the_project_of_the_command() {
 }
 
 #[test]
+fn a_rule_of_the_teams_file_is_taken_out_there() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let disable = ["rules", "disable", "file:friday"];
+    let (code, text) = Shell::new(&instance, project.path()).said(&disable);
+    assert!(code == 2 && text.contains("file:friday is a rule in .anchord/rules.toml"), "{text}");
+}
+
+#[test]
 fn a_category_is_written_as_agents_write_it() {
     let (instance, project) = (Instance::new(), Project::git());
     let shell = Shell::new(&instance, project.path());

@@ -452,6 +452,11 @@ impl StandArgs {
     }
 
     fn set(self, out: &mut dyn Write, disable: bool) -> Result<(), Error> {
+        if self.id.starts_with("file:") {
+            let done = if disable { "taken out" } else { "put in force" };
+            return Err(Error::usage(format!("{} is a rule in {FILE}", self.id))
+                .with_action(format!("Edit that file: its rules are {done} there.")));
+        }
         let arguments = json!({ "id": self.id, "disable": disable });
         let reply = Caller::new(self.project.resolve()?)?.send("memory_rule_stand", arguments)?;
         tool::print(out, &reply, self.json)
