@@ -215,11 +215,11 @@ fn sessions(
     if sessions.is_empty() {
         return writeln!(out, "No session is live.");
     }
-    let live = sessions.iter().filter(|session| session.connected).count();
-    write!(out, "{}", show::count(live as u64, "live session").bold())?;
-    match sessions.len() - live {
+    let connected = sessions.iter().filter(|session| session.connected).count();
+    write!(out, "{}", show::count(connected as u64, "connected session").bold())?;
+    match sessions.len() - connected {
         0 => writeln!(out)?,
-        number => writeln!(out, ", {number} without a connection")?,
+        number => writeln!(out, " and {number} without a connection")?,
     }
     let mut table = Table::new(&[
         ("client", Align::Left),

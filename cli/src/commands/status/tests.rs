@@ -135,7 +135,7 @@ fn a_busy_daemon_shows_sessions_projects_and_problems() {
       1 panic caught: the logs say where
       the defaults apply: cannot use ~/config.toml: line 2: unknown key x
 
-    3 live sessions, 1 without a connection
+    3 connected sessions and 1 without a connection
       client               project        began               last call  staged
       claude-code 2.1.330  parser    12 min ago                 3 s ago  2 blueprints, 1 lesson, a summary
       codex 0.169.0        parser    12 min ago  3 s ago, not connected  nothing
