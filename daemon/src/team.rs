@@ -8,6 +8,7 @@ mod order;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -153,6 +154,22 @@ pub(crate) fn read(directory: &Path) -> Result<Option<TeamConfig>, StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(StoreError::io("read", path)(error)),
     }
+}
+
+/// Returns whether the file that names the team, or the one with its password, has changed since a
+/// time.
+pub(crate) fn has_changed(directory: &Path, config: Option<&TeamConfig>, since: Timestamp) -> bool {
+    let password = config.and_then(|config| match &config.secret {
+        Secret::File(path) => Some(path.clone()),
+        Secret::None | Secret::Command(_) => None,
+    });
+    [Some(directory.join(FILE)), password].into_iter().flatten().any(|path| {
+        // The time of the last change of the file's rights, too. One that is gone has not changed.
+        std::fs::metadata(path).is_ok_and(|meta| {
+            let millis = meta.ctime().saturating_mul(1_000) + meta.ctime_nsec() / 1_000_000;
+            millis >= since.0
+        })
+    })
 }
 
 /// Names the team that shares the project in this directory.

@@ -5,9 +5,11 @@
 //! connections that carry no notices.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use anchord_memory::Timestamp;
 use anchord_team::{Database, ProjectInfo};
 use tokio::task::JoinHandle;
 
@@ -51,6 +53,13 @@ impl TeamUpkeep {
         let mut databases = HashMap::new();
         for project in self.projects.open.all() {
             let Some(status) = project.owner.team() else { continue };
+            let directory = self.projects.open.directory(project.id);
+            let barred = status.barred();
+            let looked = run_blocking(move || look(&directory, barred, clock::now())).await;
+            let Looked { config, is_barred } = looked;
+            if is_barred {
+                continue;
+            }
             let work = self.work.entry(project.id);
             if status.is_apart {
                 let projects = Arc::clone(&self.projects);
@@ -62,9 +71,7 @@ impl TeamUpkeep {
                     work.or_insert_with(|| tokio::spawn(fold(project, config)));
                 }
             }
-            let directory = self.projects.open.directory(project.id);
-            // Where the file cannot be read, the writer's own status says so.
-            if let Ok(Some(config)) = run_blocking(move || team::read(&directory)).await {
+            if let Some(config) = config {
                 databases.insert(config.database(), config);
             }
         }
@@ -88,6 +95,26 @@ impl Drop for TeamUpkeep {
     fn drop(&mut self) {
         self.listeners.values().for_each(JoinHandle::abort);
     }
+}
+
+/// The team of a memory, and whether its database is left alone.
+struct Looked {
+    config: Option<TeamConfig>,
+    is_barred: bool,
+}
+
+/// Reads the team of the memory in this directory. A database that a person has to mend first is
+/// asked only once in a while. When the team's file or the password's has changed, it is asked at
+/// once. `barred` is the time of the last attempt, if it was in vain for that reason.
+fn look(directory: &Path, barred: Option<Timestamp>, now: Timestamp) -> Looked {
+    // Where the file cannot be read, the writer's own status says so.
+    let config = team::read(directory).ok().flatten();
+    let is_barred = barred.is_some_and(|since| {
+        let waited = now.0.saturating_sub(since.0).unsigned_abs();
+        u128::from(waited) < limits::TEAM_BARRED_AGAIN_AFTER.as_millis()
+            && !team::has_changed(directory, config.as_ref(), since)
+    });
+    Looked { config, is_barred }
 }
 
 /// Opens the memories of teams, which then follow. Those in which nothing waits are closed again
@@ -199,11 +226,12 @@ async fn rename_members(projects: Arc<ProjectService>, found: Vec<ProjectInfo>, 
 
 #[cfg(test)]
 mod tests {
-    use anchord_team::Role;
+    use anchord_team::{Role, Secret};
     use futures::FutureExt as _;
     use serde_json::json;
 
     use super::*;
+    use crate::private_file;
     use crate::testing::{World, poll, team_config};
 
     #[tokio::test]
@@ -225,5 +253,40 @@ mod tests {
         again.await;
         let renamed = team::read(&directory).unwrap().unwrap();
         assert_eq!(renamed.member.as_deref(), Some("Ada L."));
+    }
+
+    /// Otherwise a server whose password changed would see an attempt every 2 s for ever.
+    #[tokio::test]
+    async fn a_database_that_needs_a_person_is_left_alone_until_its_files_change() {
+        let world = World::new().await;
+        world.shim().await.call("memory_note", json!({ "content": "The port is 1." })).await;
+        let projects = &world.daemon.projects;
+        let id = projects.registry.snapshot().projects().next().unwrap().id;
+        let directory = projects.open.directory(id);
+        let password = world.directory("demo").join("password");
+        let config = TeamConfig { secret: Secret::File(password.clone()), ..team_config() };
+        team::write(&directory, &config).unwrap();
+        projects.open.close_and(id, |_| ()).await;
+        let open = projects.open_known(id).await.unwrap().unwrap();
+        let barred = || open.owner.team().and_then(|status| status.barred());
+        let since = poll(barred).await;
+        let mut upkeep =
+            TeamUpkeep::new(Arc::clone(projects), Arc::clone(&world.daemon.sessions.config));
+        upkeep.update().await;
+        let count = |upkeep: &TeamUpkeep| upkeep.listeners.len();
+        assert_eq!(count(&upkeep), 0, "the attempt was a moment ago");
+
+        let again = Timestamp(since.0 + 60_000);
+        let is_barred = |now| look(&directory, Some(since), now).is_barred;
+        assert_eq!((is_barred(since), is_barred(again)), (true, false));
+        // The time of a file may lag behind the clock.
+        poll(|| {
+            private_file::replace(&password, b"another\n").unwrap();
+            (!is_barred(since)).then_some(())
+        })
+        .await;
+        upkeep.update().await;
+        assert_eq!(count(&upkeep), 1);
+        poll(|| barred().is_none().then_some(())).await;
     }
 }

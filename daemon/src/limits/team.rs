@@ -32,6 +32,10 @@ pub const TEAM_TURN_WAIT_MAX: Duration = Duration::from_millis(300);
 /// The time after which a connection that carried notices of a team's database is tried again.
 pub const TEAM_LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(2);
 
+/// The time after which the daemon asks a team's database again that a person has to mend first, as
+/// a wrong password. Servers log each attempt, and some lock the role after too many.
+pub const TEAM_BARRED_AGAIN_AFTER: Duration = Duration::from_mins(1);
+
 /// The time after which the memories of teams are opened again, for what was purged elsewhere while
 /// nobody used them.
 pub const TEAM_OPEN_AGAIN_AFTER: Duration = Duration::from_mins(10);

@@ -92,6 +92,15 @@ impl TeamStatus {
         }
     }
 
+    /// Returns the time of the last call, if a person has to mend its fault. After a look that was
+    /// answered, that may have happened.
+    pub(crate) fn barred(&self) -> Option<Timestamp> {
+        let ended = self.ended?;
+        let is_barred = self.error.as_ref().is_some_and(|fault| fault.away == Away::Barred);
+        let is_seen = self.seen().is_some_and(|seen| seen > ended);
+        (is_barred && !is_seen).then_some(ended)
+    }
+
     /// Returns the fault for which the database cannot be used now, if there is one. A commit that
     /// is too slow is not: reads may be answered meanwhile, as behind a lock.
     pub(crate) fn outage(&self) -> Option<&TeamFault> {
