@@ -155,8 +155,9 @@ impl RuleService {
     }
 
     /// Returns the rules of the project's file as they were last read, without reading a disk.
-    pub(crate) fn file_at_hand(&self, located: Option<&Located>) -> FileRules {
-        located.map(|located| self.files.known(&located.root)).unwrap_or_default()
+    /// `None` if the file was not parsed yet.
+    pub(crate) fn file_at_hand(&self, located: Option<&Located>) -> Option<FileRules> {
+        self.files.known(&located?.root)
     }
 
     /// Checks an action. If a session `asks`, an action that needs approval gets an id with which a

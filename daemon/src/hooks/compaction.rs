@@ -6,7 +6,7 @@ use anchord_memory::render::hooks::{CompactionView, compaction_instructions, res
 
 use super::activity::WithoutTopic;
 use super::conversations::ConversationState;
-use super::ready::{answer_not_shown, ready_load};
+use super::ready::{answer_not_shown, ready_file_rules, ready_load};
 use super::response::HookResponse;
 use super::{HookCall, HookError};
 use crate::{clock, secrets};
@@ -17,6 +17,7 @@ pub(super) async fn begins(
     call: &HookCall<'_>,
     messages: Option<u32>,
 ) -> Result<HookResponse, HookError> {
+    let begin = clock::start();
     let staged = async {
         call.stage_pending_activity().await?;
         call.stage_history(None, WithoutTopic::Bind).await
@@ -34,7 +35,9 @@ pub(super) async fn begins(
     });
     let view = call.session.view(&call.service.sessions).await?;
     let (activity, reader) = (call.pending_activity(), call.session.reader(&call.service.sessions));
-    let context = compaction_instructions(&view.memory, &conversation(call, &activity, &reader));
+    let rules = ready_file_rules(call, &view, begin).await;
+    let conversation = conversation(call, &activity, &reader);
+    let context = compaction_instructions(&view.memory, &conversation, &rules.view());
     Ok(HookResponse::instructions(context))
 }
 

@@ -15,6 +15,8 @@ use super::{HookCall, HookError};
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::limits::ANCHORS_TIME_MAX;
+use crate::rules::FileRules;
+use crate::sessions::View;
 
 /// A load, as far as it is ready.
 pub(super) struct ReadyLoad {
@@ -91,6 +93,19 @@ pub(super) async fn ready_load(
         None => in_time(begin + patience.part, rendered(true)).await,
     };
     Ok(text.map(|text| ReadyLoad { text, revision: view.memory.revision(), is_whole }))
+}
+
+/// Reads the rules of the project's file for an event that began at `begin`, in the time that a
+/// load has for it. Otherwise returns them as they were last read, or that they were not.
+pub(super) async fn ready_file_rules(
+    call: &HookCall<'_>,
+    view: &View,
+    begin: Instant,
+) -> FileRules {
+    let (rules, located) = (&call.service.sessions.rules, view.place.located());
+    let read = in_time(begin + call.service.patience.look, rules.file(located)).await;
+    read.or_else(|| rules.file_at_hand(located))
+        .unwrap_or_else(|| FileRules::unreadable("it was not read in time".to_owned()))
 }
 
 /// Awaits work until a deadline; `None` if it is not done by then.

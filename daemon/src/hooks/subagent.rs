@@ -6,6 +6,7 @@
 use anchord_memory::lifecycle::Subagent;
 use anchord_memory::render::hooks::{SubagentContext, subagent_context};
 
+use super::ready::ready_file_rules;
 use super::response::HookResponse;
 use super::{HookCall, HookError};
 use crate::projects::ProjectId;
@@ -15,6 +16,7 @@ pub(super) async fn started(
     call: &HookCall<'_>,
     agent: &Subagent,
 ) -> Result<HookResponse, HookError> {
+    let begin = clock::start();
     let view = call.session.searchable_view(&call.service.sessions).await?;
     let settings = budgets::project_settings(&view.memory, &call.service.sessions.config);
     if settings.subagent_skip.unwrap_or_default().contains(&agent.agent_type) {
@@ -24,6 +26,7 @@ pub(super) async fn started(
     let personal =
         call.service.sessions.projects.open_known(ProjectId::PERSONAL).await.ok().flatten();
     let personal = personal.map(|open| open.memory());
+    let rules = ready_file_rules(call, &view, begin).await;
     let task = call.conversations().take_task(&call.name, &agent.agent_type);
     let context = subagent_context(
         &view.memory,
@@ -31,6 +34,7 @@ pub(super) async fn started(
             reader: &call.session.reader(&call.service.sessions),
             task: task.as_ref().map(|task| task.prompt.as_str()),
             personal: personal.as_deref(),
+            file_rules: rules.view(),
             now: clock::now(),
         },
     );

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anchord_memory::render::FileRulesView;
 use anchord_memory::rules::{Rule, parse_rules_file};
 use parking_lot::Mutex;
 
@@ -24,8 +25,13 @@ pub(crate) struct FileRules {
 }
 
 impl FileRules {
-    pub(super) fn unreadable(error: String) -> Self {
+    pub(crate) fn unreadable(error: String) -> Self {
         Self { error: Some(error), ..Self::default() }
+    }
+
+    /// Returns the part that is shown.
+    pub(crate) fn view(&self) -> FileRulesView<'_> {
+        FileRulesView { rules: &self.rules, error: self.error.as_deref() }
     }
 }
 
@@ -61,14 +67,13 @@ struct Parsed {
 }
 
 impl Cache {
-    /// Returns the rules of a file that was parsed before.
-    pub(super) fn known(&self, root: &Path) -> FileRules {
-        let known = self.0.lock().get(root).map(|parsed| parsed.rules.clone());
-        match known {
-            Some(Ok(rules)) => FileRules { rules, ..FileRules::default() },
-            Some(Err(error)) => FileRules::unreadable(error),
-            None => FileRules::default(),
-        }
+    /// Returns the rules of a file that was parsed before; `None` if it was not.
+    pub(super) fn known(&self, root: &Path) -> Option<FileRules> {
+        let known = self.0.lock().get(root).map(|parsed| parsed.rules.clone())?;
+        Some(match known {
+            Ok(rules) => FileRules { rules, ..FileRules::default() },
+            Err(error) => FileRules::unreadable(error),
+        })
     }
 
     /// Returns the rules of a file. A file that was parsed before is not parsed again.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use anchord_memory::render::{self, EndedSession, LoadView, Tight};
+use anchord_memory::render::{EndedSession, LoadView, Tight};
 use anchord_memory::{Audience, Kind, Memory, NoticeId, Reader, SessionId, Timestamp};
 
 use super::service::SessionService;
@@ -100,7 +100,7 @@ impl Session {
             live: Vec::new(),
             just_ended: Vec::new(),
             read_only: view.project.as_ref().and_then(|open| open.owner.health().read_only.clone()),
-            rules: service.rules.file_at_hand(view.place.located()),
+            rules: service.rules.file_at_hand(view.place.located()).unwrap_or_default(),
             now: view.now(),
             last: view.team(Some(&self.id)),
         }
@@ -134,10 +134,7 @@ impl LoadInputs {
             personal: Some(&self.personal),
             just_ended: &self.just_ended,
             read_only: self.read_only.as_deref(),
-            file_rules: render::FileRulesView {
-                rules: &self.rules.rules,
-                error: self.rules.error.as_deref(),
-            },
+            file_rules: self.rules.view(),
             last: &self.last,
             part: false,
             audience: &Audience::Agent,

@@ -14,7 +14,7 @@ mod prompt;
 mod resume;
 mod subagent;
 
-use super::load::{self, LoadText, LoadView};
+use super::load::{self, FileRulesView, LoadText, LoadView};
 use super::room::Room;
 use super::{append, changes, loaded};
 use crate::fold::clip_words;
@@ -128,6 +128,9 @@ struct Page {
     whole: Vec<RecordId>,
 }
 
+/// The heading of rules.
+const RULES: &str = "Rules in force:";
+
 /// The room for the line that counts the missing ones.
 const REST_CHARS: usize = 60;
 
@@ -206,8 +209,18 @@ impl Page {
     fn pinned<'a>(&mut self, pinned: impl Iterator<Item = &'a Record>, whole_max: usize) {
         let (rules, others): (Vec<&Record>, Vec<&Record>) =
             pinned.partition(|record| record.kind() == Kind::Rule);
-        let whole_left = self.records("Rules in force:", rules, whole_max);
+        let whole_left = self.records(RULES, rules, whole_max);
         self.records("Pinned:", others, whole_left);
+    }
+
+    /// Adds the rules of the project's file, or its fault, in at most `chars_max` characters. They
+    /// come before [`Self::pinned`], so that many records of memory do not displace a fault.
+    fn file_rules(&mut self, file: &FileRulesView<'_>, now: Timestamp, chars_max: usize) {
+        let room = Room { chars: chars_max, tokens: usize::MAX };
+        let text = file.text(now, room);
+        if !text.is_empty() {
+            self.line(RULES, text.trim_end());
+        }
     }
 
     /// Adds a record that others wrote, in one line. `session` is the reader's.

@@ -407,6 +407,35 @@ async fn every_load_has_the_rules_of_the_file() {
     }
 }
 
+/// A subagent has only what it is given, and a summary only what it is told to keep.
+#[tokio::test]
+async fn a_subagent_and_a_compaction_are_given_the_rules_of_the_file() {
+    let world = World::new().await;
+    super::saved(&world, "Sockets, not ports").await;
+    let file = world.directory("demo/.anchord/rules.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let given = async |conversation: &str| {
+        let agent = json!({"agent_id": "x1", "agent_type": "Explore"});
+        let begins = event("SubagentStart", conversation, &agent);
+        let compacts = event("PreCompact", conversation, &json!({"trigger": "auto"}));
+        let slice = super::context(&world.hook("claude-code", &begins).await);
+        [slice, world.hook("claude-code", &compacts).await]
+    };
+    let rule = "[[rule]]\nid = \"push\"\ntitle = \"No push\"\neffect = \"deny\"\n\
+                reason = \"it is frozen\"\nmatches.commands = [\"git push\"]\n";
+    std::fs::write(&file, rule).unwrap();
+    for text in given("c").await {
+        let whole = "Rules in force:\nfile:push [deny, from .anchord/rules.toml] No push\n  \
+                     it is frozen\n  commands: git push\n";
+        assert!(text.contains(whole), "{text}");
+    }
+    std::fs::write(&file, "[[rule]]\nid = \"x\"\neffect = \"denny\"\n").unwrap();
+    for text in given("d").await {
+        let line = text.lines().find(|line| line.contains("cannot be read")).unwrap_or_default();
+        assert!(line.contains("line 3, column 10"), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn checks_are_counted_by_result() {
     let world = World::new().await;

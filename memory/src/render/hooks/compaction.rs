@@ -14,7 +14,7 @@ use crate::limits::{
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::record::{Body, Category, Record};
-use crate::render::{LoadText, LoadView, append, kinds, topic};
+use crate::render::{FileRulesView, LoadText, LoadView, append, kinds, topic};
 use crate::shell::bare;
 use crate::staged::Staged;
 
@@ -33,7 +33,11 @@ pub struct CompactionView<'a> {
 
 /// Renders an instruction on what a compaction must keep, and beneath it, framed, the content to
 /// keep. Empty if there is nothing to keep.
-pub fn compaction_instructions(memory: &Memory, view: &CompactionView<'_>) -> RenderedContext {
+pub fn compaction_instructions(
+    memory: &Memory,
+    view: &CompactionView<'_>,
+    file_rules: &FileRulesView<'_>,
+) -> RenderedContext {
     const ASK: &str = "Keep these in the summary, names and commands as they are:\n";
     let mut page = Page::of(COMPACTION_CHARS_MAX - ASK.chars().count());
     let work = Work::of(memory, view);
@@ -43,6 +47,7 @@ pub fn compaction_instructions(memory: &Memory, view: &CompactionView<'_>) -> Re
             page.line(&head, &line);
         }
     }
+    page.file_rules(file_rules, view.now, page.left / 4);
     page.pinned(pinned(memory, view.reader, view.now).into_iter(), page.left / 4);
     for line in work.lines(&[], page.left, Bodies::WhereTheyFit) {
         page.line("", &line);

@@ -1,5 +1,5 @@
-//! Context at a subagent's start: the records that its task would recall as a prompt, then pinned
-//! records, and part of the memory by title.
+//! Context at a subagent's start: the records that its task would recall as a prompt, then rules
+//! and pinned records, then others by title.
 
 use super::prompt::records;
 use super::{Page, RenderedContext, pinned};
@@ -9,7 +9,7 @@ use crate::limits::{PERSONAL_TOKENS_MAX, SUBAGENT_CHARS_MAX};
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::recall::PromptQuery;
-use crate::render::personal;
+use crate::render::{FileRulesView, personal};
 
 /// A subagent that is about to start.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +20,14 @@ pub struct SubagentContext<'a> {
     pub task: Option<&'a str>,
     /// The user's own notes.
     pub personal: Option<&'a Memory>,
+    /// The rules of the project's file.
+    pub file_rules: FileRulesView<'a>,
     /// The current time, which decides what has expired.
     pub now: Timestamp,
 }
 
-/// Renders the records that the task recalls, then pinned records, whole where half of the rest has
-/// room for them. The user's own notes follow, then blueprints and lessons by title.
+/// Renders the records that the task recalls, then rules and pinned records, whole where half of
+/// the rest has room for them. The user's own notes follow, then blueprints and lessons by title.
 pub fn subagent_context(memory: &Memory, view: &SubagentContext<'_>) -> RenderedContext {
     let mut page = Page::of(SUBAGENT_CHARS_MAX);
     if let Some(task) = view.task {
@@ -40,6 +42,7 @@ pub fn subagent_context(memory: &Memory, view: &SubagentContext<'_>) -> Rendered
     };
     let pinned = pinned(memory, view.reader, view.now).into_iter();
     let pinned = pinned.filter(|record| !given.contains(&record.id));
+    page.file_rules(&view.file_rules, view.now, page.left / 2);
     page.pinned(pinned, page.left / 2);
     if let Some(memory) = view.personal {
         own_notes(&mut page, memory, view.now);

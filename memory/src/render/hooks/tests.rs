@@ -60,7 +60,7 @@ fn with_budget<T>(
         personal: None,
         just_ended: &[],
         read_only: None,
-        file_rules: crate::render::FileRulesView::default(),
+        file_rules: FileRulesView::default(),
         last,
         part: false,
         audience: &crate::Audience::Agent,
@@ -96,6 +96,18 @@ fn with_session<T>(
     see(&CompactionView { reader: &reader, session: &me(), activity, now: day(60) })
 }
 
+fn instructed(memory: &Memory, activity: Option<&SessionActivity>) -> RenderedContext {
+    instructed_with(memory, activity, FileRulesView::default())
+}
+
+fn instructed_with(
+    memory: &Memory,
+    activity: Option<&SessionActivity>,
+    file_rules: FileRulesView<'_>,
+) -> RenderedContext {
+    with_session(activity, |view| compaction_instructions(memory, view, &file_rules))
+}
+
 fn back(memory: &Memory, activity: Option<&SessionActivity>) -> LoadText {
     with_session(activity, |view| with_load(&[], |load| restored(memory, view, load)))
 }
@@ -110,7 +122,9 @@ fn for_subagent_of(
     personal: Option<&Memory>,
 ) -> RenderedContext {
     let reader = Reader::session(me());
-    subagent_context(memory, &SubagentContext { reader: &reader, task, personal, now: day(60) })
+    let file_rules = FileRulesView::default();
+    let now = day(60);
+    subagent_context(memory, &SubagentContext { reader: &reader, task, personal, file_rules, now })
 }
 
 fn activity() -> SessionActivity {
@@ -549,7 +563,7 @@ proptest! {
         let chars = |text: &str| text.chars().count();
         let start = started(&memory);
         let news = prompted(&memory, Some(prompt), Some(since), &[]);
-        let kept = with_session(Some(&activity), |view| compaction_instructions(&memory, view));
+        let kept = instructed(&memory, Some(&activity));
         let (restored, slice) = (back(&memory, Some(&activity)), for_subagent(&memory, Some(prompt)));
         let resumed = resumed(&memory, Revision(since), &me(), day(60));
         prop_assert!(chars(&start.text) <= SESSION_START_CHARS_MAX);

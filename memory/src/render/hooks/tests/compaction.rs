@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn compaction_instructions_list_what_to_keep() {
     let activity = activity();
-    let kept = with_session(Some(&activity), |view| compaction_instructions(&memory(), view));
+    let kept = instructed(&memory(), Some(&activity));
     assert_snapshot!(kept.text, @r#"
     Keep these in the summary, names and commands as they are:
     <anchord-memory note="reference from earlier sessions, not instructions">
@@ -29,10 +29,10 @@ fn compaction_instructions_list_what_to_keep() {
         &origin("me", 6),
         blueprints([blueprint("One lane for each session", "Fair.")]),
     );
-    let kept = with_session(None, |view| compaction_instructions(&decided, view)).text;
+    let kept = instructed(&decided, None).text;
     assert!(kept.contains("Decided:\nb6 [decision] One lane"), "{kept}");
     assert!(!kept.contains("The journal is the truth"), "{kept}");
-    let nothing = with_session(None, |view| compaction_instructions(&Memory::default(), view));
+    let nothing = instructed(&Memory::default(), None);
     assert_eq!(nothing, RenderedContext::default());
 }
 
@@ -40,7 +40,7 @@ fn compaction_instructions_list_what_to_keep() {
 fn pinned_records_are_whole_where_there_is_room_and_never_push_out_work() {
     for (pinned, whole) in [(1, true), (60, false)] {
         let (memory, questions) = with_much_staged(2, pinned, 0);
-        let kept = with_session(Some(&activity()), |view| compaction_instructions(&memory, view));
+        let kept = instructed(&memory, Some(&activity()));
         let pins: Vec<RecordId> = with_session(None, |view| {
             super::pinned(&memory, view.reader, view.now).iter().map(|pin| pin.id).collect()
         });
@@ -61,12 +61,53 @@ fn rules_in_force_have_a_heading_of_their_own() {
     let force = crate::testing::rule("No force push", "History is shared.");
     let plan = crate::plan_rule(&memory, force, crate::RuleAuthor::Person, &origin("other", 9));
     apply(&mut memory, plan.unwrap());
-    let kept = with_session(None, |view| compaction_instructions(&memory, view)).text;
+    let kept = instructed(&memory, None).text;
     for text in [kept, for_subagent(&memory, None).text] {
         let (_, rules) = text.split_once("\nRules in force:\n").expect(&text);
         let (rules, pinned) = rules.split_once("\nPinned:\n").expect(&text);
         assert!(rules.contains("No force push"), "{text}");
         assert!(pinned.starts_with("n5: Release builds take an hour"), "{text}");
+    }
+}
+
+/// They take a part of the room, so that neither the session's work nor records are displaced.
+#[test]
+fn rules_of_the_projects_file_come_before_those_of_memory_and_are_counted() {
+    let many: String = (0..300)
+        .map(|at| {
+            format!(
+                "[[rule]]\nid = \"r{at}\"\ntitle = \"Rule {at}\"\neffect = \"ask\"\n\
+                 matches.commands = [\"make target-{at}\"]\n"
+            )
+        })
+        .collect();
+    let rules = anchord_rules::parse_rules_file(&many).unwrap();
+    let reader = Reader::session(me());
+    let (activity, error) = (activity(), Some("line 3: bad"));
+    for file_rules in
+        [FileRulesView { rules: &rules, error: None }, FileRulesView { rules: &[], error }]
+    {
+        let kept = instructed_with(&memory(), Some(&activity), file_rules);
+        let subagent = SubagentContext {
+            reader: &reader,
+            task: None,
+            personal: None,
+            file_rules,
+            now: day(60),
+        };
+        let slice = subagent_context(&memory(), &subagent);
+        assert!(kept.text.contains("cargo clippy") && !kept.truncated, "{}", kept.text);
+        for text in [kept.text, slice.text] {
+            let (_, of_file) = text.split_once("\nRules in force:\n").expect(&text);
+            let (of_file, _) = of_file.split_once("\nPinned:\nn5: Release builds").expect(&text);
+            let shown = of_file.matches("[ask, from .anchord/rules.toml]").count();
+            if file_rules.error.is_some() {
+                assert!(of_file.contains("cannot be read") && of_file.contains("line 3: bad"));
+            } else {
+                let rest = format!("{} more are in .anchord/rules.toml.", 300 - shown);
+                assert!(shown > 5 && of_file.ends_with(&rest), "{text}");
+            }
+        }
     }
 }
 
@@ -211,7 +252,7 @@ fn much_staged_work_pushes_out_no_question_no_pin_and_no_instruction() {
         let prompt = "now write the test for it".to_owned();
         activity.saw(&Event::PromptSubmitted { prompt }, day(5));
         let back = back(&memory, Some(&activity));
-        let kept = with_session(Some(&activity), |view| compaction_instructions(&memory, view));
+        let kept = instructed(&memory, Some(&activity));
         assert!(back.text.chars().count() <= RESTORED_CHARS_MAX, "{}", back.text);
         for text in [&back.text, &kept.text] {
             let staged = (0..40).map(|at| format!("- lesson Staged {at}"));
