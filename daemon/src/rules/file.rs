@@ -9,7 +9,7 @@ use anchord_memory::rules::{Rule, parse_rules_file};
 use parking_lot::Mutex;
 
 use crate::limits::{RULES_FILE_BYTES_MAX, RULES_FILES_CACHED_MAX};
-use crate::projects::{FileDigest, Located, ProjectFiles, branch};
+use crate::projects::{FileDigest, Located, MirrorError, ProjectFiles, branch};
 
 /// The file, relative to the project's root.
 pub(crate) const FILE: &str = ".anchord/rules.toml";
@@ -18,7 +18,7 @@ pub(crate) const FILE: &str = ".anchord/rules.toml";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileRules {
     pub(crate) rules: Arc<Vec<Rule>>,
-    /// The reason why the file's rules are unknown.
+    /// The reason why the file's rules are unknown, without the file's name.
     pub(crate) error: Option<String>,
     /// The branch that is checked out.
     pub(crate) branch: Option<String>,
@@ -46,13 +46,24 @@ pub(super) fn look(located: &Located) -> Looked {
     let files = ProjectFiles::open(&located.root).map_err(|error| error.to_string());
     let read = files.and_then(|files| {
         let read = files.read_whole(Path::new(FILE), RULES_FILE_BYTES_MAX);
-        read.map_err(|error| format!("failed to {error}"))
+        read.map_err(|error| fault(&error))
     });
     let named = located.git.as_ref().map(branch).transpose();
     let named = named.map_err(|error| format!("failed to read git's HEAD: {error}"));
     Looked {
         text: read.map(|read| read.map(|read| read.bytes)),
         branch: named.map(Option::flatten),
+    }
+}
+
+/// Words why the file was not read. A path that a reader sees beside it is not repeated.
+fn fault(error: &MirrorError) -> String {
+    match error {
+        MirrorError::TooLarge { max, unit, .. } => format!("it has more than {max} {unit}"),
+        MirrorError::Io { path, source, .. } if path == FILE => source.to_string(),
+        MirrorError::NotPlain(_) | MirrorError::Changed(_) | MirrorError::Io { .. } => {
+            format!("failed to {error}")
+        }
     }
 }
 
@@ -120,10 +131,10 @@ pub(super) fn is_of_file(rule: &Rule) -> bool {
 }
 
 fn parse(bytes: &[u8]) -> Result<Arc<Vec<Rule>>, String> {
-    let text = str::from_utf8(bytes).map_err(|_| format!("{FILE} is not UTF-8"))?;
+    let text = str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let parsed = parse_rules_file(text).map_err(|errors| {
         let errors: Vec<String> = errors.iter().take(3).map(ToString::to_string).collect();
-        format!("{FILE}: {}", errors.join("; "))
+        errors.join("; ")
     })?;
     let named = parsed.into_iter().map(|rule| Rule { id: format!("{PREFIX}{}", rule.id), ..rule });
     Ok(Arc::new(named.collect()))

@@ -245,13 +245,13 @@ pub fn rule_ids(memory: &Memory) -> Vec<RecordId> {
     memory.active_of(Kind::Rule).map(|record| record.id).collect()
 }
 
-/// Says that a file of rules cannot be read, and what follows.
+/// Says that the file of rules cannot be read, and what follows. `error` does not name the file.
 pub fn rules_unreadable(error: &str) -> String {
     let error = clip(&one_line(error), RULES_FAULTS_CHARS_MAX);
     let error = error.trim_end_matches('.');
     format!(
-        "The rules of the file cannot be read: {error}. Until that is mended, a person is asked \
-         about every action.\n"
+        "The rules of {RULES_FILE} cannot be read: {error}. Until that is mended, a person is \
+         asked about every action.\n"
     )
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::event;
 use crate::admin::call_tool;
 use crate::api::{self, ToolParams};
+use crate::limits::RULES_FILE_BYTES_MAX;
 use crate::metrics::MetricsSnapshot;
 use crate::retrieval_log::Start;
 use crate::testing::{Shim, World};
@@ -403,7 +404,7 @@ async fn every_load_has_the_rules_of_the_file() {
         super::context(&world.hook("claude-code", &super::started("d", "startup")).await),
     ] {
         let line = text.lines().find(|line| line.contains("cannot be read")).unwrap_or_default();
-        assert!(line.contains(".anchord/rules.toml: line 3, column 10"), "{text}");
+        assert!(line.contains(".anchord/rules.toml cannot be read: line 3, column 10"), "{text}");
     }
 }
 
@@ -472,7 +473,12 @@ async fn a_file_of_rules_counts_and_a_broken_one_asks() {
     let printed = world.hook("claude-code", &command("ls", "2")).await;
     let (stop, reason) = decision(&printed);
     assert_eq!(stop, "ask");
-    assert!(reason.contains(".anchord/rules.toml") && reason.contains('2'), "{reason}");
+    assert!(reason.contains(".anchord/rules.toml cannot be read: line 2, "), "{reason}");
+    let large = "#".repeat(usize::try_from(RULES_FILE_BYTES_MAX).unwrap() + 1);
+    std::fs::write(&file, large).unwrap();
+    let printed = world.hook("claude-code", &command("ls", "4")).await;
+    let reason = decision(&printed).1;
+    assert_eq!(reason.matches(".anchord/rules.toml").count(), 1, "{reason}");
     let mends = json!({"tool_name": "Edit", "tool_use_id": "3",
         "tool_input": {"file_path": file.to_str().unwrap()}});
     let printed = world.hook("claude-code", &event("PreToolUse", "a", &mends)).await;

@@ -12,7 +12,7 @@ use crate::render::rules::{self, RULES_FILE, of_file};
 pub struct FileRulesView<'a> {
     /// The rules; none if the file cannot be read.
     pub rules: &'a [anchord_rules::Rule],
-    /// The reason why the file cannot be read, and where.
+    /// The reason why the file cannot be read, and where in it.
     pub error: Option<&'a str>,
 }
 
