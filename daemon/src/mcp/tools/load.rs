@@ -6,12 +6,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::SectionParams;
+use super::personal::here;
 use crate::clock;
 use crate::limits::ANCHORS_TIME_MAX;
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
+use crate::project::make_searchable;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {
@@ -46,10 +48,10 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    let view = match params.task {
-        Some(_) => context.searchable_view().await?,
-        None => context.view().await?,
-    };
+    let (context, view, remark) = here(&context).await?;
+    if params.task.is_some() {
+        make_searchable(&view.memory).await;
+    }
     if params.is_plain()
         && let Some(injected) = context.session.injected()
     {
@@ -79,6 +81,10 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let view = view.with_anchors(sessions, ANCHORS_TIME_MAX, &active).await;
     let loading = session.loading(sessions, &view, params.topic.as_deref()).await;
     let whole = loading.view();
+    let last = match remark {
+        "" => whole.last.to_owned(),
+        remark => format!("{}\n{remark}", whole.last),
+    };
     let load = render::load(
         &view.memory,
         &LoadView {
@@ -89,6 +95,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
             cursor: params.cursor.as_deref(),
             audience: &context.audience,
             others_changed: params.since.map(Revision).or(session.revision_seen()),
+            last: &last,
             ..whole
         },
     )

@@ -70,33 +70,45 @@ pub(super) async fn reading(
     let alone = |context: Context, view: View, remark: &str| {
         Ok(Reading { context, view, personal: None, remark: remark.to_owned() })
     };
-    let personal = context.personal();
-    if scope == Some(ScopeParams::User) || context.session.is_in_personal() {
-        let view = personal.view().await?;
-        return alone(personal, view, "");
-    }
-    let view = match context.session.view(&context.sessions).await {
-        Err(error) if scope.is_none() && is_nowhere(&error) => {
-            let view = personal.view().await.ok().filter(|view| view.project.is_some());
-            let Some(view) = view else { return Err(error.into()) };
-            return alone(personal, view, "Not in a project: only the user's own notes.\n");
+    let (context, view, remark) = match scope {
+        Some(ScopeParams::User) => {
+            let personal = context.personal();
+            let view = personal.view().await?;
+            (personal, view, "")
         }
-        view => view?,
+        Some(ScopeParams::Session | ScopeParams::Project) => {
+            (context.clone(), context.view().await?, "")
+        }
+        None => here(context).await?,
     };
     // Beside an earlier memory, the user's own notes would be those of now.
-    if scope.is_some() || view.is_past() {
-        return alone(context.clone(), view, "");
+    if scope.is_some() || view.is_past() || context.session.is_in_personal() {
+        return alone(context, view, remark);
     }
-    match personal.view().await {
+    match context.personal().view().await {
         Ok(own) => {
             let personal = Some(own).filter(|view| view.project.is_some());
-            Ok(Reading { context: context.clone(), view, personal, remark: String::new() })
+            Ok(Reading { context, view, personal, remark: String::new() })
         }
         Err(error) => alone(
-            context.clone(),
+            context,
             view,
             &format!("The user's own notes are left out, since they cannot be read: {error}\n"),
         ),
+    }
+}
+
+/// Returns the call in the memory of its place: the project's, or outside any project the user's
+/// own. A remark says the latter.
+pub(super) async fn here(context: &Context) -> Result<(Context, View, &'static str), ToolError> {
+    match context.session.view(&context.sessions).await {
+        Err(error) if is_nowhere(&error) => {
+            let personal = context.personal();
+            let view = personal.view().await.ok().filter(|view| view.project.is_some());
+            let Some(view) = view else { return Err(error.into()) };
+            Ok((personal, view, "Not in a project: only the user's own notes.\n"))
+        }
+        view => Ok((context.clone(), view?, "")),
     }
 }
 
