@@ -410,6 +410,8 @@ pub const PROMPT_RECORDS_CHARS_MAX: usize = 1_400;
 pub const ACTION_CHARS_MAX: usize = 600;
 /// Records given at an action.
 pub const ACTION_RECORDS_MAX: usize = 3;
+/// Records not given at an action that its text names.
+pub const ACTION_NAMED_MAX: usize = 8;
 /// Characters of one record given at an action.
 pub const ACTION_RECORD_CHARS_MAX: usize = 420;
 /// Instructions on what a compaction keeps, with their frame.

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use crate::files::normalise;
 use crate::fold::{names_path, path_mentions};
 use crate::ids::{RecordId, Timestamp};
-use crate::limits::ACTION_RECORDS_MAX;
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::record::{Record, RecordState};
@@ -28,11 +27,10 @@ pub struct FileQuery<'a> {
     pub now: Timestamp,
 }
 
-/// Returns the best records about a file, best first, and the number of all others. Usually there
-/// is none.
-pub fn about_file(memory: &Memory, of: &FileQuery<'_>) -> (Vec<RecordId>, usize) {
+/// Returns the records about a file, best first. Usually there is none.
+pub fn about_file(memory: &Memory, of: &FileQuery<'_>) -> Vec<RecordId> {
     let file = normalise(of.file);
-    let Some(place) = FileParts::of(&file) else { return (Vec::new(), 0) };
+    let Some(place) = FileParts::of(&file) else { return Vec::new() };
     let found: RefCell<BTreeSet<(Rank, RecordId)>> = RefCell::default();
     let keep = |id: RecordId| {
         let record = memory.record(id)?;
@@ -52,9 +50,7 @@ pub fn about_file(memory: &Memory, of: &FileQuery<'_>) -> (Vec<RecordId>, usize)
         // The order is not that of the words' scores, so counting is enough.
         memory.search().count(&find, usize::MAX);
     }
-    let mut found = found.into_inner().into_iter().map(|(_, id)| id);
-    let best = found.by_ref().take(ACTION_RECORDS_MAX).collect();
-    (best, found.count())
+    found.into_inner().into_iter().map(|(_, id)| id).collect()
 }
 
 /// The nearness of a record to a file: it names the file's path, only its name, or its directory.

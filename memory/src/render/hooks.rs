@@ -14,9 +14,12 @@ mod prompt;
 mod resume;
 mod subagent;
 
+use std::collections::BTreeSet;
+
 use super::load::{self, FileRulesView, LoadText, LoadView};
 use super::room::Room;
 use super::{append, changes, loaded};
+use crate::audience::{Audience, Tool};
 use crate::fold::clip_words;
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::injected::{FRAME_CHARS, frame};
@@ -122,8 +125,11 @@ struct Page {
     left: usize,
     head: String,
     missing: usize,
-    /// The call that returns the missing lines, as the end of a sentence.
-    rest: String,
+    /// The kinds of the missing records.
+    missing_kinds: BTreeSet<Kind>,
+    /// The call that returns the missing lines, as the end of a sentence. Without it, the missing
+    /// records are named by their sections.
+    rest: Option<String>,
     shown: Vec<RecordId>,
     whole: Vec<RecordId>,
 }
@@ -131,8 +137,17 @@ struct Page {
 /// The heading of rules.
 const RULES: &str = "Rules in force:";
 
-/// The room for the line that counts the missing ones.
+/// The room for the line that counts the missing ones, with a call.
 const REST_CHARS: usize = 60;
+/// The part of that room for the call.
+const CALL_CHARS: usize = 22;
+
+/// Words the call that shows all records of some kinds, page by page.
+fn sections(kinds: &BTreeSet<Kind>) -> String {
+    let sections: Vec<&str> = kinds.iter().map(|kind| kind.plural()).collect();
+    let call = Audience::Agent.call(Tool::Load, &[("sections", sections.into())]);
+    format!("{call} shows them")
+}
 
 impl Page {
     /// Creates a page of at most `chars_max` characters, frame included.
@@ -144,7 +159,8 @@ impl Page {
             left,
             head: String::new(),
             missing: 0,
-            rest: "memory_load shows them".to_owned(),
+            missing_kinds: BTreeSet::new(),
+            rest: None,
             shown: Vec::new(),
             whole: Vec::new(),
         }
@@ -152,10 +168,19 @@ impl Page {
 
     /// Names the call that returns the missing lines, and keeps room for it.
     fn with_rest(mut self, rest: String) -> Self {
-        let more = rest.chars().count().saturating_sub(self.rest.chars().count());
-        self.left = self.left.saturating_sub(more);
-        self.rest = rest;
+        self.keep_room_for(&rest);
+        self.rest = Some(rest);
         self
+    }
+
+    /// Keeps room for the call that returns records of any kind.
+    fn with_sections(mut self) -> Self {
+        self.keep_room_for(&sections(&Kind::ALL.into()));
+        self
+    }
+
+    fn keep_room_for(&mut self, rest: &str) {
+        self.left = self.left.saturating_sub(rest.chars().count().saturating_sub(CALL_CHARS));
     }
 
     /// Adds a line, and before the first line under a heading the heading itself. Returns whether
@@ -191,6 +216,7 @@ impl Page {
         for record in records {
             if self.missing > 0 {
                 self.leave_out(1);
+                self.missing_kinds.insert(record.kind());
                 continue;
             }
             let (title, whole) = (loaded::title(record), loaded::whole(record));
@@ -199,6 +225,8 @@ impl Page {
             if self.line(head, if is_whole { &whole } else { &title }) {
                 self.gave(record.id, is_whole);
                 whole_max = whole_max.saturating_sub(takes);
+            } else {
+                self.missing_kinds.insert(record.kind());
             }
         }
         whole_max
@@ -218,8 +246,8 @@ impl Page {
     fn file_rules(&mut self, file: &FileRulesView<'_>, now: Timestamp, chars_max: usize) {
         let room = Room { chars: chars_max, tokens: usize::MAX };
         let text = file.text(now, room);
-        if !text.is_empty() {
-            self.line(RULES, text.trim_end());
+        if !text.is_empty() && !self.line(RULES, text.trim_end()) {
+            self.missing_kinds.insert(Kind::Rule);
         }
     }
 
@@ -276,10 +304,10 @@ impl Page {
     fn finished(mut self) -> RenderedContext {
         let truncated = self.missing > 0;
         if truncated {
-            append(
-                &mut self.text,
-                format_args!("{} more did not fit; {}.\n", self.missing, self.rest),
-            );
+            let kinds = Some(&self.missing_kinds).filter(|kinds| !kinds.is_empty());
+            let rest = self.rest.or_else(|| kinds.map(sections));
+            let rest = rest.map_or_else(String::new, |rest| format!("; {rest}"));
+            append(&mut self.text, format_args!("{} more did not fit{rest}.\n", self.missing));
         }
         let Self { text, chars_max, shown, whole, .. } = self;
         RenderedContext { text: framed(&text, chars_max), shown, whole, truncated }

@@ -4,8 +4,11 @@
 use std::collections::BTreeSet;
 
 use super::{Page, RenderedContext};
+use crate::audience::{Audience, Tool};
 use crate::ids::{RecordId, Timestamp};
-use crate::limits::{ACTION_CHARS_MAX, ACTION_RECORD_CHARS_MAX};
+use crate::limits::{
+    ACTION_CHARS_MAX, ACTION_NAMED_MAX, ACTION_RECORD_CHARS_MAX, ACTION_RECORDS_MAX,
+};
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::recall::{FileQuery, about_file};
@@ -59,15 +62,15 @@ pub struct FailureContext<'a> {
 pub fn file_context(memory: &Memory, view: &FileContext<'_>) -> RenderedContext {
     let FileContext { reader, file, given, is_known, now, offer } = *view;
     let query = FileQuery { reader, file, given, now };
-    let (records, more) = if is_known { (Vec::new(), 0) } else { about_file(memory, &query) };
+    let records = if is_known { Vec::new() } else { about_file(memory, &query) };
     let file = crate::fold::clip(file, 120);
     let head = format!("Memory has on {file}:");
-    let mut page = page();
+    let mut page = page(&records);
     if let Some(offer) = offer {
         page.line("", &offer.worded(&file));
     }
     // An empty query: advice comes first, not the passage that names the file.
-    few(page, memory, &head, (&records, more), &Query::default(), |_| false)
+    few(page, memory, &head, &records, &Query::default(), |_| false)
 }
 
 impl OutlineOffer {
@@ -87,20 +90,35 @@ impl OutlineOffer {
 pub fn failure_context(memory: &Memory, view: &FailureContext<'_>) -> RenderedContext {
     let query = Query::plain(&format!("{} {}", view.command, view.output));
     let head = "Memory has on this failure:";
-    few(page(), memory, head, (view.remedies, 0), &query, Record::is_captured)
+    few(page(view.remedies), memory, head, view.remedies, &query, Record::is_captured)
 }
 
-fn page() -> Page {
-    Page { rest: "memory_search finds them".to_owned(), ..Page::of(ACTION_CHARS_MAX) }
+/// Creates a page with room for the call that gives all of these records but the first.
+fn page(records: &[RecordId]) -> Page {
+    match records {
+        [] | [_] => Page::of(ACTION_CHARS_MAX),
+        [_, others @ ..] => Page::of(ACTION_CHARS_MAX).with_rest(gives(others)),
+    }
 }
 
-/// Adds the records that fit, the best first, and counts the others, also those that are only given
-/// as a number. The first records leave room for those that `is_kept` holds for.
+/// Words the call that gives records. Of many, it names the first.
+fn gives(records: &[RecordId]) -> String {
+    let named: Vec<String> =
+        records.iter().take(ACTION_NAMED_MAX).map(ToString::to_string).collect();
+    let call = Audience::Agent.call(Tool::Get, &[("id", named.join(",").into())]);
+    match named.len() {
+        all if all == records.len() => format!("{call} gives them"),
+        some => format!("{call} gives the best {some} of them"),
+    }
+}
+
+/// Adds the records that fit, the best first, at most [`ACTION_RECORDS_MAX`], and counts the
+/// others. The first records leave room for those that `is_kept` holds for.
 fn few(
     mut page: Page,
     memory: &Memory,
     head: &str,
-    (records, more): (&[RecordId], usize),
+    all: &[RecordId],
     query: &Query,
     is_kept: impl Fn(&Record) -> bool,
 ) -> RenderedContext {
@@ -109,6 +127,7 @@ fn few(
         let text = kept.map(|record| loaded::excerpt(record, query, ACTION_RECORD_CHARS_MAX).0);
         text.map_or(0, |text| text.chars().count() + 1)
     };
+    let records = all.get(..ACTION_RECORDS_MAX).unwrap_or(all);
     for (index, id) in records.iter().enumerate() {
         let Some(record) = memory.record(*id) else { continue };
         let room = page.room_under(head);
@@ -121,7 +140,9 @@ fn few(
         let room = room.saturating_sub(kept).clamp(ACTION_RECORD_CHARS, ACTION_RECORD_CHARS_MAX);
         page.excerpt(head, record, query, room);
     }
-    page.leave_out(more);
+    page.leave_out(all.len() - records.len());
+    let missing = all.iter().copied().filter(|id| !page.shown.contains(id));
+    page.rest = Some(gives(&missing.collect::<Vec<_>>()));
     page.finished()
 }
 

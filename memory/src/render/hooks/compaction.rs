@@ -39,12 +39,14 @@ pub fn compaction_instructions(
     file_rules: &FileRulesView<'_>,
 ) -> RenderedContext {
     const ASK: &str = "Keep these in the summary, names and commands as they are:\n";
-    let mut page = Page::of(COMPACTION_CHARS_MAX - ASK.chars().count());
+    let mut page = Page::of(COMPACTION_CHARS_MAX - ASK.chars().count()).with_sections();
     let work = Work::of(memory, view);
     if let Some(topic) = &work.topic {
         let head = format!("Topic {}:", topic.name);
         for line in current_state(topic) {
-            page.line(&head, &line);
+            if !page.line(&head, &line) {
+                page.missing_kinds.insert(Kind::Topic);
+            }
         }
     }
     page.file_rules(file_rules, view.now, page.left / 4);

@@ -29,7 +29,7 @@ pub struct SubagentContext<'a> {
 /// Renders the records that the task recalls, then rules and pinned records, whole where half of
 /// the rest has room for them. The user's own notes follow, then blueprints and lessons by title.
 pub fn subagent_context(memory: &Memory, view: &SubagentContext<'_>) -> RenderedContext {
-    let mut page = Page::of(SUBAGENT_CHARS_MAX);
+    let mut page = Page::of(SUBAGENT_CHARS_MAX).with_sections();
     if let Some(task) = view.task {
         let nothing = std::collections::BTreeSet::new();
         let of = PromptQuery { reader: view.reader, prompt: task, given: &nothing, now: view.now };

@@ -63,7 +63,7 @@ fn with_budget<T>(
         file_rules: FileRulesView::default(),
         last,
         part: false,
-        audience: &crate::Audience::Agent,
+        audience: &Audience::Agent,
     })
 }
 
@@ -329,7 +329,7 @@ fn a_user_note_without_room_is_counted_once_and_never_cut() {
             ..note(&format!("{at:02} {}", "x".repeat(chars)))
         };
         let mut memory = Memory::default();
-        let notes = (0..17).map(|at| pinned(at, 145)).chain([pinned(17, chars)]).map(Ok);
+        let notes = (0..17).map(|at| pinned(at, 140)).chain([pinned(17, chars)]).map(Ok);
         let plan = plan_notes(&memory, &origin("other", 1), notes.collect()).unwrap();
         apply(&mut memory, plan);
         let slice = for_subagent_of(&memory, None, Some(&user));
@@ -352,7 +352,9 @@ fn titles_without_room_are_counted() {
     let slice = for_subagent(&memory, None);
     // One note is pinned, and two blueprints and a lesson are older.
     let missing = 404 - slice.shown.len();
-    assert!(slice.text.contains(&format!("\n{missing} more did not fit")), "{}", slice.text);
+    let call = r#"memory_load {"sections":["blueprints","lessons"]} shows them"#;
+    let counted = format!("\n{missing} more did not fit; {call}.\n");
+    assert!(slice.text.contains(&counted), "{}", slice.text);
     assert!(slice.truncated && missing > 300);
 }
 
@@ -426,7 +428,10 @@ fn records_about_a_file_that_do_not_fit_are_counted() {
     let told = file_context(&memory, &view);
     let missing = lessons.len() - told.shown.len();
     assert!(missing > 0 && told.truncated, "{}", told.text);
-    let counted = format!("\n{missing} more did not fit; memory_search finds them.\n");
+    let named: Vec<String> = (1..=3).map(|number| format!("l{number}")).collect();
+    let named = named.get(told.shown.len()..).unwrap().join(",");
+    let call = format!("; memory_get {{\"id\":\"{named}\"}} gives them.\n");
+    let counted = format!("\n{missing} more did not fit{call}");
     assert!(told.text.contains(&counted), "{}", told.text);
     assert!(told.text.chars().count() <= ACTION_CHARS_MAX);
 }
