@@ -1,9 +1,8 @@
 //! Changes since a revision, one line each.
 
-use super::{append, title};
-use crate::fold::clip_words;
-use crate::ids::{Kind, Revision, SessionId, Timestamp, Version};
-use crate::limits::{CHANGE_CHARS_MAX, CHANGES_SHOWN_MAX};
+use super::title;
+use crate::ids::{Revision, SessionId, Timestamp, Version};
+use crate::limits::CHANGES_SHOWN_MAX;
 use crate::memory::Memory;
 use crate::record::{Record, RecordState};
 
@@ -71,38 +70,6 @@ pub(super) fn change(record: &Record, now: Timestamp) -> String {
         RecordState::Active => "changed",
     };
     format!("{verb} {}", title(record, now))
-}
-
-/// Renders the reply to a load if a hook has already put the memory at revision `injected` into the
-/// model's context. It lists the changes after `since` and says how to load a part again.
-pub fn already_loaded(
-    memory: &Memory,
-    injected: Revision,
-    since: Revision,
-    session: &SessionId,
-    now: Timestamp,
-) -> String {
-    let mut text = format!(
-        "Memory is already loaded in your context, at revision {}: the anchord-memory block.",
-        injected.0
-    );
-    let totals = memory.totals().active;
-    if let Some(kind) = Kind::ALL.into_iter().find(|kind| totals.of(*kind) > 0) {
-        let section = kind.plural();
-        let again = format!("memory_load {{\"sections\":[\"{section}\"]}}");
-        append(&mut text, format_args!(" For a part again in full: {again}."));
-    }
-    text.push('\n');
-    let lines = changes_since(memory, since, Some(session), now);
-    if lines.is_empty() {
-        append(&mut text, format_args!("Nothing changed by others since revision {}.\n", since.0));
-        return text;
-    }
-    append(&mut text, format_args!("Changed by others since revision {}:\n", since.0));
-    for line in lines {
-        append(&mut text, format_args!("- {}\n", clip_words(&line, CHANGE_CHARS_MAX)));
-    }
-    text
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 mod action;
 mod compaction;
 mod prompt;
+mod repeated;
 mod resume;
 mod subagent;
 
@@ -33,6 +34,7 @@ pub use action::{FailureContext, FileContext, OutlineOffer, failure_context, fil
 pub(in crate::render) use compaction::held_at_load;
 pub use compaction::{CompactionView, compaction_instructions, restored, staged_work};
 pub use prompt::{PromptContext, prompt_context};
+pub use repeated::{LoadedBefore, already_loaded};
 pub use resume::{last_seen, resumed};
 pub use subagent::{SubagentContext, subagent_context};
 

@@ -41,7 +41,7 @@ pub mod zipmem;
 
 pub use brief::{Rest, StateCall, TextEnd, ask_for_state, state_refused, text_end};
 pub use budget::{Tight, budget, percent};
-pub use changes::{already_loaded, changes_since};
+pub use changes::changes_since;
 pub use compact::{FullOfPinned, compaction, compaction_plan, full_of_pinned, made_room};
 pub use cursor::{PageCursor, ParseCursorError};
 pub use ended::{EndedSession, EndedText, ended};

@@ -1,5 +1,6 @@
 //! `memory_load`: the condensed memory, followed by notices.
 
+use anchord_memory::render::hooks::{LoadedBefore, RenderedContext, already_loaded};
 use anchord_memory::render::{self, LoadView};
 use anchord_memory::{Kind, Memories, Refusal, Revision, find_topic, limits};
 use schemars::JsonSchema;
@@ -57,14 +58,16 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     {
         let since = context.session.revision_seen().unwrap_or(injected);
         context.session.set_revision_seen(Some(view.memory.revision()));
-        return Ok(render::already_loaded(
-            &view.memory,
+        let before = LoadedBefore {
             injected,
             since,
-            &context.session.id,
-            clock::now(),
-        )
-        .into());
+            session: &context.session.id,
+            reader: &context.reader(),
+            task: params.task.as_deref(),
+            now: clock::now(),
+        };
+        let RenderedContext { text, shown, .. } = already_loaded(&view.memory, &before);
+        return Ok(ToolAnswer::from(text).with_newest(&view.memory, &shown));
     }
     let sections: Vec<Kind> = match params.sections {
         Some(sections) if !sections.is_empty() => {

@@ -4,12 +4,45 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::draft::Draft;
+use crate::ids::Kind;
 use crate::limits::PROJECT_HALF_LIFE_FACTOR;
+use crate::reader::Reader;
+use crate::render::hooks::{LoadedBefore, already_loaded};
 use crate::testing::{apply, blueprint, blueprints, day, lesson, lessons, note, origin, save};
 use crate::{
     Accesses, NearDuplicates, Plan, Pool, RecordId, Scoring, Update, plan_compaction, plan_forget,
     plan_notes, plan_update, plan_use,
 };
+
+fn repeated(memory: &Memory, at: Revision, session: &SessionId) -> String {
+    repeated_for(memory, at, session, None)
+}
+
+fn repeated_for(memory: &Memory, at: Revision, session: &SessionId, task: Option<&str>) -> String {
+    let reader = Reader::session(session.clone());
+    let of = LoadedBefore { injected: at, since: at, session, reader: &reader, task, now: day(9) };
+    already_loaded(memory, &of).text
+}
+
+/// The hook did not know it.
+#[test]
+fn a_repeated_load_with_a_task_gives_records_about_it() {
+    let mut memory = Memory::default();
+    let learned =
+        [lesson("The cache starves when full", "Bound it."), lesson("Ports clash", "Ask.")];
+    save(&mut memory, &origin("s1", 1), lessons(learned));
+    let (at, own) = (memory.revision(), SessionId::new("s1"));
+    let text = repeated_for(&memory, at, &own, Some("find out why the cache starves when full"));
+    let (_, on_it) = text.split_once("\nMemory has on this:\nl1 ").expect(&text);
+    assert!(on_it.contains("Bound it.") && !text.contains("Ports"), "{text}");
+    assert!(on_it.ends_with("\nNothing changed by others since revision 1.\n"), "{text}");
+    let text = repeated_for(&memory, at, &own, Some("draw a \"new\" logo"));
+    let call = r#"memory_search {"query":"draw a \"new\" logo"}"#;
+    assert!(
+        text.contains(&format!("\nNo record stands out for this task; {call} looks")),
+        "{text}"
+    );
+}
 
 #[test]
 fn a_repeated_load_gives_only_what_changed() {
@@ -17,15 +50,15 @@ fn a_repeated_load_gives_only_what_changed() {
     save(&mut memory, &origin("s1", 1), blueprints([blueprint("Sockets", "Not ports.")]));
     let at = memory.revision();
     let own = SessionId::new("s1");
-    let text = already_loaded(&memory, at, at, &own, day(9));
+    let text = repeated(&memory, at, &own);
     assert!(text.contains("at revision 1"), "{text}");
     assert!(text.ends_with("Nothing changed by others since revision 1.\n"), "{text}");
 
     save(&mut memory, &origin("s2", 2), blueprints([blueprint("Ports", "None.")]));
-    let text = already_loaded(&memory, at, at, &own, day(9));
+    let text = repeated(&memory, at, &own);
     assert!(text.contains("Changed by others since revision 1:\n"), "{text}");
     assert!(text.contains("Ports") && !text.contains("Sockets"), "{text}");
-    let text = already_loaded(&memory, at, at, &SessionId::new("s2"), day(9));
+    let text = repeated(&memory, at, &SessionId::new("s2"));
     assert!(text.ends_with("Nothing changed by others since revision 1.\n"), "own changes: {text}");
     assert!(memory.last_written().is_some_and(|record| record.updated.time == day(2)));
 }
@@ -96,7 +129,7 @@ fn reactivating_a_record_by_reading_it_is_not_reported_as_a_change() {
 
     let update = Update { importance: Some(9), ..Update::default() };
     let by = origin("b", 4);
-    let reader = crate::Reader::session(by.session.clone());
+    let reader = Reader::session(by.session.clone());
     let plan = plan_update(&memory, &reader, id, &update, None, &by).unwrap();
     apply(&mut memory, plan);
     compacted(&mut memory);
@@ -111,12 +144,12 @@ fn reactivating_a_record_by_reading_it_is_not_reported_as_a_change() {
 fn a_repeated_load_names_a_section_that_is_there() {
     let mut memory = Memory::default();
     let (own, none) = (SessionId::new("a"), Revision(0));
-    let text = already_loaded(&memory, none, none, &own, day(9));
+    let text = repeated(&memory, none, &own);
     assert!(!text.contains("sections"), "{text}");
     with_notes(&mut memory, "a", 1, "the port is 4000");
-    let text = already_loaded(&memory, none, none, &own, day(9));
+    let text = repeated(&memory, none, &own);
     assert!(text.contains(r#"memory_load {"sections":["notes"]}."#), "{text}");
     save(&mut memory, &origin("a", 2), blueprints([blueprint("Sockets", "Not ports.")]));
-    let text = already_loaded(&memory, none, none, &own, day(9));
+    let text = repeated(&memory, none, &own);
     assert!(text.contains(r#"memory_load {"sections":["blueprints"]}."#), "{text}");
 }

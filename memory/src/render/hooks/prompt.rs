@@ -4,9 +4,12 @@
 use std::collections::BTreeSet;
 
 use super::{Page, RenderedContext};
+use crate::audience::{Audience, Tool};
+use crate::fold::{clip_words, one_line};
 use crate::ids::{RecordId, Revision, SessionId, Timestamp};
 use crate::limits::{
     PROMPT_CHANGES_MAX, PROMPT_CHARS_MAX, PROMPT_RECORDS_CHARS_MAX, PROMPT_RECORDS_TOKENS_MAX,
+    TITLE_CHARS_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -56,6 +59,19 @@ pub fn prompt_context(memory: &Memory, view: &PromptContext<'_>) -> RenderedCont
     }
     let context = page.finished();
     RenderedContext { truncated: context.truncated || !rest.is_empty(), ..context }
+}
+
+/// Renders the records that a task recalls, without a frame, or the call that searches for more.
+pub(super) fn on_task(memory: &Memory, of: &PromptQuery<'_>) -> RenderedContext {
+    let mut page = Page::of(PROMPT_CHARS_MAX);
+    records(&mut page, memory, of);
+    let Page { mut text, shown, whole, .. } = page;
+    if text.is_empty() {
+        let query = clip_words(&one_line(of.prompt), TITLE_CHARS_MAX);
+        let search = Audience::Agent.call(Tool::Search, &[("query", query.into())]);
+        text = format!("No record stands out for this task; {search} looks for its words.\n");
+    }
+    RenderedContext { text, shown, whole, truncated: false }
 }
 
 /// Creates a page for these changes by others. A load names only the newest ones, and once.
