@@ -13,7 +13,7 @@ pub struct Envelope {
     pub agent_session: String,
     /// The client's id for the part of the conversation since its last reset, if it has one.
     pub run: Option<String>,
-    /// The directory in which the conversation works, if the client reports it.
+    /// The directory in which the conversation works, if the client reports an absolute path.
     pub cwd: Option<String>,
     /// The subagent in which it happened; `None` in the conversation itself.
     pub agent: Option<Subagent>,

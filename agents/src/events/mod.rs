@@ -8,6 +8,8 @@ pub(crate) mod plugin;
 #[cfg(test)]
 pub(crate) mod testing;
 
+use std::path::Path;
+
 use anchord_memory::lifecycle::{Answer, Event, Subagent};
 
 pub use envelope::{Envelope, Trigger};
@@ -115,7 +117,7 @@ impl Adapter {
             name: name.to_owned(),
             agent_session: agent_session.to_owned(),
             run: (self.run)(payload).map(str::to_owned),
-            cwd: payload.text("cwd").map(str::to_owned),
+            cwd: payload.owned("cwd").filter(|cwd| Path::new(cwd).is_absolute()),
             pid: payload.number("pid"),
             agent: (self.agent)(payload),
             event,

@@ -38,6 +38,7 @@ use self::conversations::{ConversationState, Conversations, Name};
 use self::delivery::{Answered, RevisionsKnown, keep_for_prompt};
 use self::source::{event_source, name_in};
 use crate::clock;
+use crate::projects::NotAProject;
 use crate::sessions::{self, BindError, MatchConfidence, Replaced, ResolvedSession, Session};
 pub(crate) use activity::{stage_of, stage_silent};
 pub(crate) use delivery::Handled;
@@ -177,10 +178,18 @@ async fn handled(
     }
     let arrival = Arrival { hello, asks: adapter.asks, is_double, digest };
     let mut answered = match answer(service, &arrival, &envelope).await {
-        // A home directory is not a project. Nothing is wrong, and there is nothing to say.
-        Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
+        // A home directory is not a project. Nothing is wrong, and there is nothing to say, unless
+        // it is only the hook's own directory.
+        Err(HookError::Bind(BindError::NotAProject(NotAProject::Excluded { .. })))
+            if envelope.cwd.is_some() =>
+        {
+            return Ok(Handled::default());
+        }
         Err(HookError::Bind(error)) => {
-            let text = says_unreadable(service, adapter, &envelope, &error);
+            let unnamed =
+                if envelope.cwd.is_none() { "the event names no `cwd`, and " } else { "" };
+            let why = format!("{unnamed}{error}");
+            let text = says_unreadable(service, adapter, &envelope, &why);
             return Err(Failure { error: error.into(), text });
         }
         answered => answered?,
@@ -201,13 +210,13 @@ fn says_unreadable(
     service: &HookService,
     adapter: Adapter,
     envelope: &Envelope,
-    error: &BindError,
+    why: &str,
 ) -> Option<String> {
     let is_start = matches!(envelope.event, Event::SessionStarted { .. });
     if !is_start && !matches!(envelope.event, Event::PromptSubmitted { .. }) {
         return None;
     }
-    let answer = Answer::Context(render::hooks::unreadable(&error.to_string()));
+    let answer = Answer::Context(render::hooks::unreadable(why));
     let text = Some(adapter.write(envelope, &answer)).filter(|text| !text.is_empty())?;
     let name: Name = (envelope.client, envelope.agent_session.clone());
     let known = &service.state.conversations;

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::stage_silent;
 use crate::retrieval_log::Start;
 use crate::sessions::{self, MatchConfidence};
-use crate::testing::{Shim, World, poll};
+use crate::testing::{Shim, World, hello_from, poll};
 use crate::{clock, limits};
 
 /// Returns an event of a session in Claude Code's format.
@@ -49,6 +49,37 @@ async fn saved(world: &World, title: &str) -> Shim {
     let said = shim.call("memory_save", said).await;
     assert!(said.starts_with("Saved"), "{said}");
     shim
+}
+
+/// Nothing would mean that nothing is recorded.
+#[tokio::test]
+async fn a_start_says_that_its_directory_leads_to_no_memory() {
+    let world = World::new().await;
+    saved(&world, "Sockets, not ports").await;
+    let (home, gone) = (world.directory("home"), world.directory("gone"));
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::create_dir_all(&gone).unwrap();
+    std::fs::remove_dir(&gone).unwrap();
+    let start = async |session: &str, from: Hello, more: &Value| {
+        let mut more = more.clone();
+        more["source"] = "startup".into();
+        let hello = Hello { client: Some("claude-code".to_owned()), ..from };
+        context(&world.hook_by(hello, &event("SessionStart", session, &more)).await)
+    };
+    let said = start("a", world.hello(), &json!({"cwd": gone})).await;
+    assert!(
+        said.contains("cannot be shown: failed to use ") && said.contains("/gone as"),
+        "{said}"
+    );
+    for (session, more) in [("b", json!({})), ("c", json!({"cwd": 7})), ("d", json!({"cwd": "."}))]
+    {
+        let said = start(session, hello_from(&home), &more).await;
+        let why = "cannot be shown: the event names no `cwd`, and failed to find a project: ";
+        assert!(said.contains(why), "{more}: {said}");
+        let said = start(&format!("{session}2"), world.hello(), &more).await;
+        assert!(said.contains("Sockets, not ports"), "the hook's own: {more}: {said}");
+    }
+    assert_eq!(start("e", hello_from(&home), &json!({"cwd": home})).await, "", "nothing is wrong");
 }
 
 #[tokio::test]

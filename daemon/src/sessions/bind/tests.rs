@@ -226,7 +226,8 @@ async fn home_is_a_project_only_if_the_user_names_it() {
     let said = says(&world, by_agent.clone()).await;
     assert!(said.contains("is your home directory, not a project"), "{said}");
     let hook = Hello { client: Some("claude-code".to_owned()), ..by_agent };
-    let event = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "a", "prompt": "hi" });
+    let event = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "a", "prompt": "hi",
+        "cwd": home });
     assert_eq!(world.hook_by(hook, &event).await, "");
     assert!(world.daemon.admin.metrics.hooks().last_failure.is_none(), "nothing is wrong");
     assert!(world.daemon.projects.open.all().is_empty(), "nothing was made");
