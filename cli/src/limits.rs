@@ -61,6 +61,9 @@ pub(crate) const JOURNAL_PAGE_ENTRIES_MAX: u32 = 2_000;
 /// Time that the demo waits for a killed agent's work to be kept on its behalf.
 pub(crate) const DEMO_KEPT_SECONDS_MAX: u64 = 8;
 
+/// Time between a hook's own check and the daemon's late one of the same action.
+pub(crate) const LATE_CHECK_MS_MAX: u64 = 30_000;
+
 /// Interval at which `anchord log --follow` looks for checks that hooks made without the daemon.
 pub(crate) const FOLLOWED_CHECKS_POLL_MS: u64 = 1_000;
 

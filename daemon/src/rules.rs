@@ -68,8 +68,6 @@ pub(crate) struct Checked {
     pub(crate) approval: Option<String>,
     /// Whether there is any rule to check against.
     pub(crate) has_rules: bool,
-    /// Whether a hook checks and logs the action by itself if it does not get this answer.
-    pub(crate) has_copy: bool,
 }
 
 impl Checked {
@@ -175,9 +173,8 @@ impl RuleService {
         if all.is_empty() && file.error.is_none() {
             return Checked::default();
         }
-        let has_copy = located.is_some() && all.iter().any(|rule| rule.fail_closed);
         let verdict = decide(all, &file, asked, now);
-        let mut checked = Checked { verdict, has_rules: true, has_copy, ..Checked::default() };
+        let mut checked = Checked { verdict, has_rules: true, ..Checked::default() };
         if checked.verdict.effect == Effect::Ask {
             let at = located.map(|located| located.root.display().to_string());
             let key = approvals::key(at.as_deref().unwrap_or_default(), asked);
@@ -255,7 +252,7 @@ fn unreadable(place: &str, error: String) -> Verdict {
 }
 
 /// The result in the log of an action that was not checked in time.
-const NOT_CHECKED: &str = "no check";
+pub const NOT_CHECKED: &str = "no check";
 
 /// The commands of anchord by which a person weakens rules, approves an action, or ends the checks.
 const OF_PERSONS: [&str; 15] = [

@@ -121,17 +121,25 @@ impl Args {
     ) -> Result<(), Error> {
         let project = query.project.clone();
         let arriving = arriving(dir.clone(), query);
+        let mut late = Vec::new();
         loop {
             out.flush()?;
             let pause = Duration::from_millis(FOLLOWED_CHECKS_POLL_MS);
             let mut lines = match arriving.recv_timeout(pause) {
-                Ok(lines) => lines?,
-                Err(RecvTimeoutError::Timeout) => Vec::new(),
+                Ok(lines) => {
+                    // The hook's own check of the action may only just be under way.
+                    let (is_late, lines) = lines?.into_iter().partition(checks::is_late);
+                    late.extend::<Vec<Retrieval>>(is_late);
+                    lines
+                }
+                Err(RecvTimeoutError::Timeout) => std::mem::take(&mut late),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(Error::failed("following the log ended in a panic"));
                 }
             };
-            lines.extend(unseen(checks_without_daemon(dir, &project)?, &mut known));
+            let guarded = checks_without_daemon(dir, &project)?;
+            checks::without_doubles(&mut lines, &guarded);
+            lines.extend(unseen(guarded, &mut known));
             lines.sort_by_key(|line| line.time);
             self.print(out, &lines)?;
         }
@@ -139,6 +147,7 @@ impl Args {
 
     /// Returns the lines to show at first, of these and of what hooks checked without the daemon.
     fn newest(&self, mut lines: Vec<Retrieval>, guarded: Vec<Retrieval>) -> Vec<Retrieval> {
+        checks::without_doubles(&mut lines, &guarded);
         lines.extend(guarded);
         lines.sort_by_key(|line| line.time);
         lines.retain(|line| self.shows(line));

@@ -111,7 +111,6 @@ async fn checked(
         took,
         event: ((envelope.client, envelope.agent_session.clone()), arrival.digest),
         is_double: arrival.is_double,
-        has_copy: checked.has_copy,
     });
     let asks = checked.verdict.effect == Effect::Ask && arrival.asks;
     let stop = (!checked.passes()).then_some(Answer::Stop { asks, reason });

@@ -72,10 +72,9 @@ impl Handled {
 
     /// Takes back an answer that the hook did not receive because it had left. The model's context
     /// has none of it, so the next event or load has to give it. Logs that an action was not
-    /// checked, unless the hook does that.
+    /// checked. The hook may do that too, and `anchord log` then shows its line alone.
     pub(crate) fn undelivered(self, service: &HookService) {
         if let Some(check) = self.check
-            && !check.has_copy
             && !check.is_double
         {
             let DeliveredCheck { session, line, took, .. } = *check;

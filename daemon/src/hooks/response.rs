@@ -32,8 +32,6 @@ pub(super) struct DeliveredCheck {
     pub(super) event: (Name, u64),
     /// Whether the same event came a moment ago.
     pub(super) is_double: bool,
-    /// Whether a hook that left makes a check of its own, and logs that.
-    pub(super) has_copy: bool,
 }
 
 /// The part of memory that an answer shows.

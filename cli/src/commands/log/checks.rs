@@ -1,10 +1,12 @@
 //! Lines of `anchord log --rules`: checks of actions against rules.
 
 use anchord_daemon::api::{RULE_CHECK, Retrieval};
+use anchord_daemon::rules::NOT_CHECKED;
 use serde_json::Value;
 
 use super::Layout;
 use crate::commands::journal;
+use crate::limits::LATE_CHECK_MS_MAX;
 use crate::show;
 
 /// A check as a line shows it.
@@ -49,6 +51,36 @@ pub(super) fn without_daemon(mut asked: Value) -> Retrieval {
         fields.entry("checked").or_insert_with(|| "without the daemon".into());
     }
     Retrieval { time, tool: RULE_CHECK.to_owned(), asked, ids, ..Retrieval::default() }
+}
+
+/// Leaves out the daemon's late checks of actions that a hook then checked by itself. Each action
+/// has one line, since each of the hooks' lines stands for one of the daemon's.
+pub(super) fn without_doubles(lines: &mut Vec<Retrieval>, guarded: &[Retrieval]) {
+    let mut guarded: Vec<&Retrieval> = guarded.iter().collect();
+    lines.retain(|line| {
+        let double = guarded.iter().rposition(|guarded| is_late(line) && is_same(line, guarded));
+        double.map(|at| guarded.remove(at)).is_none()
+    });
+}
+
+/// Whether a check came too late for its hook.
+pub(super) fn is_late(line: &Retrieval) -> bool {
+    text(&line.asked, "result") == Some(NOT_CHECKED)
+}
+
+/// Whether a late check and one without the daemon are of one action. What a log has cut, or could
+/// not read, may be anything.
+fn is_same(late: &Retrieval, guarded: &Retrieval) -> bool {
+    let is_same = |name: &str| match (late.asked.get(name), guarded.asked.get(name)) {
+        (Some(Value::String(one)), Some(Value::String(other))) => {
+            let (one, other) = (one.trim_end_matches('…'), other.trim_end_matches('…'));
+            one.starts_with(other) || other.starts_with(one)
+        }
+        (Some(one), Some(other)) => one == other || other.as_array().is_some_and(Vec::is_empty),
+        _ => true,
+    };
+    late.time.abs_diff(guarded.time) <= LATE_CHECK_MS_MAX
+        && ["tool", "command", "paths"].into_iter().all(is_same)
 }
 
 fn text<'a>(fields: &'a Value, name: &str) -> Option<&'a str> {

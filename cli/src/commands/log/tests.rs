@@ -126,6 +126,50 @@ fn checks_without_the_daemon_are_in_the_order_of_time() {
     assert_eq!(printed["asked"], asked);
 }
 
+/// A hook that does not get the daemon's answer may check by itself, or be ended before.
+#[test]
+fn an_action_has_one_line_whether_or_not_its_hook_checked_it() {
+    let late = |time, tool: &str, command: &str| Retrieval {
+        time,
+        tool: api::RULE_CHECK.to_owned(),
+        asked: json!({"result": "no check", "checked": "deny came too late", "tool": tool,
+            "command": command}),
+        ..Retrieval::default()
+    };
+    let guarded = |time: i64, tool: &str, command: Option<&str>| {
+        checks::without_daemon(json!({"time": time, "checked": "without the daemon", "paths": [],
+            "result": "deny", "rules": ["r1"], "tool": tool, "command": command}))
+    };
+    let shown = |lines: &[Retrieval], guarded: &[Retrieval]| {
+        let all = args(&["--rules"]).newest(lines.to_vec(), guarded.to_vec());
+        let result = |line: &Retrieval| line.asked["result"].as_str().unwrap().to_owned();
+        all.iter().map(|line| (line.time, result(line))).collect::<Vec<_>>()
+    };
+    let line = |time, result: &str| (time, result.to_owned());
+    let push = late(5_000, "Bash", "git push --force");
+    let one = std::slice::from_ref(&push);
+    assert_eq!(shown(one, &[]), [line(5_000, "no check")], "the hook was ended");
+    for other in [
+        guarded(4_000, "Bash", Some("git push --force")),
+        guarded(4_000, "Bash", Some("git push…")),
+        guarded(4_000, "Bash", None),
+    ] {
+        assert_eq!(shown(one, &[other]), [line(4_000, "deny")]);
+    }
+    let others = [
+        guarded(4_000, "Bash", Some("make")),
+        guarded(4_000, "Edit", None),
+        guarded(90_000, "Bash", Some("git push --force")),
+    ];
+    assert_eq!(shown(one, &others).len(), 4);
+    let again = late(6_000, "Bash", "git push --force");
+    let both = [push.clone(), again];
+    let of_one = shown(&both, &[guarded(4_000, "Bash", Some("git push --force"))]);
+    assert_eq!(of_one, [line(4_000, "deny"), line(6_000, "no check")]);
+    let allowed = Retrieval { asked: json!({"result": "allow", "tool": "Bash"}), ..push };
+    assert_eq!(shown(&[allowed], &[guarded(4_000, "Bash", None)]).len(), 2);
+}
+
 #[test]
 fn checks_without_the_daemon_are_followed() {
     let checks = |times: &[i64]| -> Vec<Retrieval> {

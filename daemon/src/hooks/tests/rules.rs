@@ -301,15 +301,16 @@ async fn a_check_that_a_hook_did_not_wait_for_is_logged_as_late() {
     assert_eq!(logged(&world).await, expected);
 }
 
-/// Such a hook has made a check of its own, with a line in another log.
+/// Such a hook usually checks by itself, with a line in another log. It may be ended before.
 #[tokio::test]
-async fn a_late_check_is_not_logged_where_rules_fail_closed() {
+async fn a_late_check_is_logged_also_where_rules_fail_closed() {
     let world = World::new().await;
     let closed = json!({"commands": ["git push --force"], "fail_closed": true});
     rule(&world, "deny", &closed).await;
     world.hook_that_leaves("claude-code", &command("git push --force", "1")).await;
     world.hook("claude-code", &command("git push --force", "2")).await;
-    assert_eq!(logged(&world).await, [("deny".to_owned(), String::new())]);
+    let results: Vec<String> = logged(&world).await.into_iter().map(|(it, _)| it).collect();
+    assert_eq!(results, ["no check", "deny"]);
 }
 
 #[tokio::test]
