@@ -17,7 +17,7 @@ use anchord_memory::{Memory, SessionId, Timestamp, check_action, rules_in_force}
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
-use self::approvals::Approvals;
+use self::approvals::{ActionKey, Approvals};
 pub(crate) use self::approvals::{Approval, Pending};
 pub(crate) use self::file::{FILE, FileRules};
 pub use self::guard::{Guarded, WithoutDaemon, guard, guard_log, guard_unchecked, log_guarded};
@@ -170,15 +170,15 @@ impl RuleService {
         let file = self.file(located).await;
         let all = all(sources.memory, &file, now);
         self.keep_copy(sources, &all).await;
+        let key = key(located, asked);
         if all.is_empty() && file.error.is_none() {
+            self.approvals().settle(key);
             return Checked::default();
         }
         let verdict = decide(all, &file, asked, now);
         let mut checked = Checked { verdict, has_rules: true, ..Checked::default() };
+        let mut approvals = self.approvals();
         if checked.verdict.effect == Effect::Ask {
-            let at = located.map(|located| located.root.display().to_string());
-            let key = approvals::key(at.as_deref().unwrap_or_default(), asked);
-            let mut approvals = self.approvals();
             checked.is_approved = approvals.is_approved(key, now);
             if let Some(session) = asks.filter(|_| !checked.is_approved) {
                 let titles = checked.verdict.deciding.iter().map(|it| it.title.clone());
@@ -187,8 +187,20 @@ impl RuleService {
                 checked.approval = Some(approvals.ask(key, pending));
             }
         }
+        if checked.passes() {
+            approvals.settle(key);
+        }
+        drop(approvals);
         self.metrics.rule_checked(checked.word(), checked.passes());
         checked
+    }
+
+    /// Records that a command was run, which needs no approval any more. A client may have asked in
+    /// its own prompt.
+    pub(crate) fn ran(&self, located: Option<&Located>, command: &str) {
+        let command = Some(command.to_owned());
+        let key = key(located, &IntendedAction { command, ..IntendedAction::default() });
+        self.approvals().settle(key);
     }
 
     /// Approves an action that asked, for the time that an approval lasts.
@@ -204,6 +216,12 @@ impl RuleService {
     fn approvals(&self) -> MutexGuard<'_, Approvals> {
         self.approvals.lock()
     }
+}
+
+/// Returns the key of an action in a project.
+fn key(located: Option<&Located>, asked: &IntendedAction) -> ActionKey {
+    let root = located.map(|located| located.root.display().to_string());
+    approvals::key(root.as_deref().unwrap_or_default(), asked)
 }
 
 /// Returns the rules in force: those of memory, and those of the project's file.

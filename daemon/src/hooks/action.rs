@@ -121,6 +121,10 @@ async fn checked(
 /// has on files that the client reports only after the tool.
 pub(super) async fn ran(call: &HookCall<'_>, run: &ToolRun) -> Result<HookResponse, HookError> {
     call.note();
+    if let Some(CommandRun { command, .. }) = &run.command {
+        let place = call.session.place(&call.service.sessions).await?;
+        call.service.sessions.rules.ran(place.located(), command);
+    }
     if let Some(CommandRun { command, outcome: CommandOutcome::Failed { output } }) = &run.command {
         return failed(call, command, output).await;
     }

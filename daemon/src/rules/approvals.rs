@@ -85,6 +85,11 @@ impl Approvals {
         Some(Approval { action: pending.action, until })
     }
 
+    /// Forgets that an action waits, since it passes or was done.
+    pub(super) fn settle(&mut self, key: ActionKey) {
+        self.pending.retain(|_, (waiting, _)| *waiting != key);
+    }
+
     pub(super) fn pending(&mut self, now: Timestamp) -> Vec<(String, Pending)> {
         self.clear(now);
         let pending = self.pending.iter().map(|(id, (_, pending))| (id.clone(), pending.clone()));

@@ -251,6 +251,31 @@ async fn an_approval_of_a_checked_command_counts_for_the_tool_that_runs_it() {
     assert_eq!(world.hook("codex", &command("make deploy", "1")).await, "");
 }
 
+/// A person would approve it for another time, which nobody asked for.
+#[tokio::test]
+async fn an_action_that_ran_or_passes_waits_no_more() {
+    let world = World::new().await;
+    rule(&world, "ask", &json!({"commands": ["make deploy"]})).await;
+    let mut shim = world.shim_with("all").await;
+    let none = "No action waits for an approval.\n";
+    shim.call("memory_rule_check", json!({"command": "make deploy"})).await;
+    let printed = world.hook("claude-code", &command("make deploy", "1")).await;
+    assert_eq!(decision(&printed).0, "ask", "in the client's own prompt");
+    let waits = by_command(&world, "memory_approve", json!({})).await;
+    assert!(waits.contains("make deploy"), "a person may yet refuse it there: {waits}");
+    let input = json!({"command": "make deploy"});
+    let ran = json!({"tool_name": "Bash", "tool_use_id": "1", "tool_input": input,
+        "tool_response": {"stdout": "done"}});
+    world.hook("claude-code", &event("PostToolUse", "a", &ran)).await;
+    assert_eq!(by_command(&world, "memory_approve", json!({})).await, none, "it ran");
+
+    world.hook("codex", &command("make deploy", "2")).await;
+    assert_ne!(by_command(&world, "memory_approve", json!({})).await, none);
+    by_command(&world, "memory_rule_stand", json!({"id": "r1", "disable": true})).await;
+    assert_eq!(world.hook("codex", &command("make deploy", "3")).await, "");
+    assert_eq!(by_command(&world, "memory_approve", json!({})).await, none, "no rule asks");
+}
+
 #[tokio::test]
 async fn a_check_answers_under_both_names_and_is_logged() {
     let world = World::new().await;
