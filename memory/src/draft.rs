@@ -524,13 +524,15 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Counts the new records so far, except those recorded by rule.
+    /// Counts the new records so far, except those recorded by rule, which nobody wrote.
     pub(crate) fn added(&self) -> Counts {
+        self.counted_if(|record| !record.is_captured())
+    }
+
+    fn counted_if(&self, counts: impl Fn(&Record) -> bool) -> Counts {
         let mut added = Counts::default();
-        // Nobody wrote a record that was recorded by rule.
-        let new = |record: &&Arc<Record>| record.version == Version::FIRST && !record.is_captured();
-        let written = |record: &&Arc<Record>| record.kind() != Kind::SessionRow;
-        for record in self.changed().filter(new).filter(written) {
+        let new = self.changed().filter(|record| record.version == Version::FIRST);
+        for record in new.filter(|it| it.kind() != Kind::SessionRow && counts(it)) {
             *added.of_mut(record.kind()) += 1;
         }
         added
@@ -566,7 +568,7 @@ impl<'a> Draft<'a> {
         let changes = self.changed().cloned().map(Change::Put).collect();
         DraftChanges {
             changes,
-            added: self.added(),
+            added: self.counted_if(|_| true),
             head: self.head,
             merged: self.merged,
             replaced: self.replaced,

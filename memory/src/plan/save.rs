@@ -56,7 +56,7 @@ pub struct SaveOutcome {
     pub text_bytes: u64,
     /// The number of sessions that have ever written here.
     pub sessions: u64,
-    /// The new records of this save.
+    /// The new records of this save, with lessons made by rule.
     #[serde(default, skip_serializing_if = "is_default")]
     pub added: Counts,
     /// The number of items that were merged into existing records.

@@ -298,11 +298,12 @@ fn a_session_that_saved_still_leaves_its_fixes() {
     apply(&mut memory, plan.unwrap());
     let outcome = save(&mut memory, &origin("one", 2), anchors([anchor("a.rs", "1", "x")]));
     assert_eq!(said(&memory).len(), 1);
-    assert_eq!(outcome.added.lessons, 0, "nobody wrote it");
+    let text = crate::render::save(&outcome);
+    assert!(text.contains(": 1 anchor (+1), 1 lesson (+1), 1 session;"), "{text}");
     let Some(Body::SessionRow(row)) = memory.record(outcome.row).map(|row| row.body.clone()) else {
         panic!("a row")
     };
-    assert_eq!((row.lessons_added, row.captured), (0, None));
+    assert_eq!((row.lessons_added, row.captured), (0, None), "nobody wrote it");
     // Activity after the save is kept when the session ends.
     let later = captured_on(3, &[failed("make all", HEADS), edit("b.py"), passed("make all")]);
     let plan = plan_capture(&memory, &origin("one", 3), later).unwrap();
