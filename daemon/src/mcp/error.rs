@@ -7,6 +7,7 @@ use anchord_memory::Revision;
 use anchord_memory::defuse::defuse_answer;
 use anchord_memory::limits::ANSWER_CHARS_MAX;
 
+use super::input::CallersNames;
 use crate::project::WriteError;
 use crate::sessions::BindError;
 
@@ -82,6 +83,16 @@ impl ToolError {
     pub(super) fn unreadable(tool: &'static str, why: impl fmt::Display) -> Self {
         let (what, why) = (Cow::Borrowed(tool), why.to_string());
         Self::Caller(Mistake { what, why, is_usage: false })
+    }
+
+    /// Names a refused field as the caller does.
+    pub(super) fn reworded(self, names: &CallersNames) -> Self {
+        match self {
+            Self::Caller(Mistake { what, why, is_usage }) if !what.is_empty() => {
+                Self::Caller(Mistake { what, why: names.reword(&why), is_usage })
+            }
+            error => error,
+        }
     }
 
     /// Makes the text of an error safe to show to a model.

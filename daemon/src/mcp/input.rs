@@ -6,6 +6,7 @@
 
 mod fields;
 mod lines;
+mod names;
 mod reader;
 mod text;
 
@@ -18,6 +19,7 @@ use serde_json::Value;
 
 use crate::limits::UNKNOWN_FIELDS_NAMED_MAX;
 pub(crate) use lines::Lines;
+pub(crate) use names::CallersNames;
 use reader::{Path, Reader, Report};
 pub(crate) use text::{Object, TextOr};
 
@@ -27,15 +29,24 @@ pub(crate) fn read<T: DeserializeOwned>(
     arguments: Value,
     place: &str,
 ) -> (Result<T, Unreadable>, UnknownFields) {
+    let (read, unknown, _) = read_named(arguments, place);
+    (read, unknown)
+}
+
+/// Reads one object of a call as [`read`] does, and also returns the caller's names for its fields.
+pub(crate) fn read_named<T: DeserializeOwned>(
+    arguments: Value,
+    place: &str,
+) -> (Result<T, Unreadable>, UnknownFields, CallersNames) {
     let report = Report::of(place);
     let read = T::deserialize(Reader::new(arguments, &Path::Start, &report));
-    let (failed_at, unknown) = report.into_parts();
+    let (failed_at, unknown, names) = report.into_parts();
     let read = read.map_err(|error| Unreadable {
         place: place.to_owned(),
         field: failed_at.unwrap_or_default(),
         why: in_plain_words(&error.to_string()),
     });
-    (read, unknown)
+    (read, unknown, names)
 }
 
 /// Reads a whole number, also if it is written as `5.0` or as text.

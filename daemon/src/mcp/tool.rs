@@ -85,12 +85,14 @@ impl ToolSpec {
         let mut definition = Tool::new(name, description, schema_of::<P>());
         definition.annotations = Some(annotations);
         let run: Run = Arc::new(move |context, arguments| {
-            let (parameters, mut unknown) = input::read::<P>(arguments, "");
+            let (parameters, mut unknown, names) = input::read_named::<P>(arguments, "");
             let audience = Arc::clone(&context.audience);
             let running = parameters.map(|parameters| run(context, parameters));
             Box::pin(async move {
                 let mut answer: Result<ToolAnswer, ToolError> = match running {
-                    Ok(running) => running.await.map(Into::into),
+                    Ok(running) => {
+                        running.await.map(Into::into).map_err(|error| error.reworded(&names))
+                    }
                     Err(error) => Err(match &*audience {
                         Audience::Agent | Audience::Compactor => ToolError::unreadable(name, error),
                         // A person knows the command, not the tool.

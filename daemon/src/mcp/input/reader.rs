@@ -11,7 +11,7 @@ use serde::forward_to_deserialize_any;
 use serde_json::{Error, Number, Value};
 
 use super::fields::{self, Field, Sorted};
-use super::{UnknownField, UnknownFields, joined};
+use super::{CallersNames, UnknownField, UnknownFields, joined};
 
 /// A place in the object that is read.
 pub(super) enum Path<'p> {
@@ -31,7 +31,8 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// The unknown fields and the place of the error, collected while an object is read.
+/// The unknown fields, the caller's names and the place of the error, collected while an object is
+/// read.
 #[derive(Default)]
 pub(super) struct Report {
     /// The object's path in the call.
@@ -39,6 +40,7 @@ pub(super) struct Report {
     /// The place of the first error.
     failed_at: RefCell<Option<String>>,
     unknown: RefCell<UnknownFields>,
+    names: RefCell<CallersNames>,
 }
 
 impl Report {
@@ -46,8 +48,8 @@ impl Report {
         Self { start: start.to_owned(), ..Self::default() }
     }
 
-    pub(super) fn into_parts(self) -> (Option<String>, UnknownFields) {
-        (self.failed_at.into_inner(), self.unknown.into_inner())
+    pub(super) fn into_parts(self) -> (Option<String>, UnknownFields, CallersNames) {
+        (self.failed_at.into_inner(), self.unknown.into_inner(), self.names.into_inner())
     }
 
     /// Records the place of an error. The innermost place is recorded first and stays.
@@ -142,6 +144,9 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                     like,
                 }
             });
+        }
+        for Field { known, name, .. } in &taken {
+            report.names.borrow_mut().add(known, name);
         }
         visitor.visit_map(Fields { given: taken.into_iter(), next: None, path, report })
     }

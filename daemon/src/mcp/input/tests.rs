@@ -274,6 +274,28 @@ fn many_unknown_fields_are_counted_each_name_once() {
 }
 
 #[test]
+fn a_refusal_has_the_callers_names_of_fields() {
+    let anchors = json!([{ "path": "a.rs", "lines": "1" }]);
+    let call = json!({ "title": "x", "count": 1, "anchor": anchors, "topic": { "files": [] } });
+    let (read, _, names) = read_named::<Call>(call, "");
+    assert!(read.is_ok());
+    for (why, expected) in [
+        ("name is empty; name it", "title is empty; name it"),
+        ("anchors[0].file is outside", "anchor[0].path is outside"),
+        ("anchors[0] says nothing", "anchor[0] says nothing"),
+        ("topic.files[3] is empty", "topic.files[3] is empty"),
+        ("tags has 40 characters", "tags has 40 characters"),
+        ("`name` is unknown", "`name` is unknown"),
+        ("", ""),
+    ] {
+        assert_eq!(names.reword(why), expected);
+    }
+    let both = json!([{ "path": "a.rs" }, { "file": "b.rs" }]);
+    let (_, _, names) = read_named::<Call>(json!({ "anchors": both }), "");
+    assert_eq!(names.reword("anchors[1].file is empty"), "anchors[1].file is empty");
+}
+
+#[test]
 fn an_error_names_its_path_and_the_ignored_fields() {
     let (call, unknown) = read::<Call>(json!({ "anchors": [{ "fiel": "a.rs" }] }), "items[3]");
     assert_eq!(call.unwrap_err().to_string(), "items[3].anchors[0]: missing field `file`");

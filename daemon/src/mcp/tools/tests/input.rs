@@ -395,3 +395,21 @@ async fn a_secret_is_found_despite_a_similar_ignored_field() {
         assert!(said.contains("A secret was taken out"), "{part}: {said}");
     }
 }
+
+#[tokio::test]
+async fn a_refusal_names_the_field_that_the_caller_gave() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    for (tool, call, said) in [
+        ("memory_save", json!({ "message": " " }), "save: message is empty"),
+        ("memory_save", json!({ "session_summary": " " }), "save: session_summary is empty"),
+        (
+            "memory_checkpoint",
+            json!({ "summary": "s", "anchors": [{ "path": "", "lines": "1", "label": "x" }] }),
+            "checkpoint: anchors[0].path names no file",
+        ),
+    ] {
+        let refused = shim.call(tool, call.clone()).await;
+        assert!(refused.starts_with(&format!("ERROR failed to {said}")), "{call}: {refused}");
+    }
+}
