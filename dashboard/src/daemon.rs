@@ -13,8 +13,6 @@ pub trait Daemon: Send + Sync + 'static {
     fn get(&self, path: &str, query: &Value) -> Result<Value, Failure>;
     /// Sends a request with a body.
     fn post(&self, path: &str, params: &Value) -> Result<Value, Failure>;
-    /// Requests JSON documents, one on each line.
-    fn lines(&self, path: &str, query: &Value) -> Result<String, Failure>;
     /// Examines this machine as `anchord doctor` does. With `fix`, repairs what is safe to repair.
     fn findings(&self, fix: bool) -> Result<Vec<Finding>, Failure>;
 }
@@ -87,18 +85,6 @@ impl Requests {
         let params = to_value(params)?;
         let value = self.run(move |daemon| daemon.post(path, &params)).await?;
         from_value(path, value)
-    }
-
-    /// Reads lines of JSON. One that cannot be read is an error.
-    pub(crate) async fn lines<T: DeserializeOwned>(
-        &self,
-        path: &'static str,
-        query: impl Serialize,
-    ) -> Result<Vec<T>, Failure> {
-        let query = to_value(query)?;
-        let text = self.run(move |daemon| daemon.lines(path, &query)).await?;
-        let lines = text.lines().filter(|line| !line.is_empty()).map(serde_json::from_str);
-        lines.collect::<Result<_, _>>().map_err(|why| unreadable(path, &why))
     }
 
     /// Runs a tool in a memory for a person.

@@ -111,10 +111,6 @@ impl Daemon for Connected {
         Client::running(&self.0).and_then(|mut client| client.post(path, params)).map_err(failure)
     }
 
-    fn lines(&self, path: &str, query: &Value) -> Result<String, Failure> {
-        Client::running(&self.0).and_then(|mut client| client.text(path, query)).map_err(failure)
-    }
-
     fn findings(&self, fix: bool) -> Result<Vec<Finding>, Failure> {
         doctor::for_dashboard(&self.0, fix).map_err(failure)
     }

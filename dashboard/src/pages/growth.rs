@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use anchord_daemon::api::{
-    self, COMMAND_LINE, GrowthReply, HookMoment, LogQuery, ProjectQuery, RULE_CHECK, Retrieval,
+    self, COMMAND_LINE, GrowthReply, HookMoment, LogQuery, LogReply, ProjectQuery, RULE_CHECK,
+    Retrieval,
 };
 use anchord_memory::Timestamp;
 use maud::{Markup, PreEscaped, html};
@@ -41,7 +42,7 @@ pub(super) async fn view(scene: &Scene<'_>) -> Result<Markup, Failure> {
     let project = scene.project.clone();
     let growth: GrowthReply = scene.app.daemon.get(api::GROWTH, ProjectQuery { project }).await?;
     let query = LogQuery { project: scene.project.clone(), after: None, limit: LINES, wait: false };
-    let lines: Vec<Retrieval> = scene.app.daemon.lines(api::LOG, query).await?;
+    let LogReply { lines, fault } = scene.app.daemon.get(api::LOG, query).await?;
     let days = by_day(&lines, scene.now);
     Ok(html! {
         p.lead {
@@ -49,6 +50,7 @@ pub(super) async fn view(scene: &Scene<'_>) -> Result<Markup, Failure> {
             (parts::grouped(growth.note_tokens)) " of " (parts::grouped(growth.note_budget.into())) " tokens."
         }
         p { meter min="0" max=(growth.note_budget.max(1)) value=(growth.note_tokens.min(growth.note_budget.into())) {} }
+        @if let Some(fault) = fault { p.warning { "Answers may be missing: " (fault) } }
         div.charts {
             (figure("Tokens given to agents on each day", &tokens(&days)))
             (figure("Tokens of a load, on average", &loads(&days, growth.load_tokens)))

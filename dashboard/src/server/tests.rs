@@ -71,6 +71,10 @@ impl Daemon for Scripted {
                 "note_budget": 1_000, "load_tokens": 2_500,
                 "compactions": [{"revision": 7, "time": 0, "archived": 5, "changed": 1, "forgotten": 2}],
             }),
+            api::LOG => json!({
+                "lines": [{"number": 1, "time": 5, "session": "s", "tool": "memory_search", "tokens": 9}],
+                "fault": "the disk is read-only",
+            }),
             _ => panic!("{path} is not scripted"),
         })
     }
@@ -105,11 +109,6 @@ impl Daemon for Scripted {
             }
             _ => panic!("{path} {params} is not scripted"),
         }
-    }
-
-    fn lines(&self, _: &str, _: &Value) -> Result<String, Failure> {
-        Ok("{\"number\":1,\"time\":5,\"session\":\"s\",\"tool\":\"memory_search\",\"tokens\":9}\n"
-            .to_owned())
     }
 
     fn findings(&self, _: bool) -> Result<Vec<Finding>, Failure> {
@@ -207,7 +206,15 @@ async fn every_view_shows_its_part_and_no_text_becomes_markup() {
         ("/memory/edit?id=n1", &["<textarea", "importance"]),
         ("/memory/merge?id=n2", &["With which of these?", "other=n1"]),
         ("/memory/merge?id=n2&other=n1", &["The other record is forgotten"]),
-        ("/growth", &["1,234 active records", "<svg", "As a table"]),
+        (
+            "/growth",
+            &[
+                "1,234 active records",
+                "<svg",
+                "As a table",
+                "may be missing: the disk is read-only",
+            ],
+        ),
         ("/health", &["1 problem", "is old", "Repair what is safe"]),
         ("/now/given?session=session-1&number=4", &["has deploy of the prompt", "Because of"]),
     ] {
