@@ -132,6 +132,11 @@ fn show_result(out: &mut dyn Write, done: &PurgeReply) -> Result<(), Error> {
     Ok(())
 }
 
+fn listed(ids: &[String]) -> String {
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    show::listed(&ids, "and")
+}
+
 /// Names the earlier memories of the project, since a purge does not change them.
 fn name_asides(out: &mut dyn Write, reply: &PurgeReply) -> Result<(), Error> {
     for aside in &reply.asides {
@@ -215,11 +220,15 @@ fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {
         writeln!(out, "  the file {}", show::plain(path))?;
     }
     if !plan.already.is_empty() {
-        writeln!(out, "Purged before: {}.", plan.already.join(" "))?;
+        writeln!(out, "Purged before: {}.", listed(&plan.already))?;
     }
     if !plan.elsewhere.is_empty() {
-        let ids = plan.elsewhere.join(" ");
-        writeln!(out, "{ids} also contain the same text; name them to purge them, too.")?;
+        let ids = listed(&plan.elsewhere);
+        let (contain, them) = match &plan.elsewhere[..] {
+            [_] => ("contains", "it"),
+            _ => ("contain", "them"),
+        };
+        writeln!(out, "{ids} also {contain} the same text; name {them} to purge {them}, too.")?;
     }
     Ok(())
 }

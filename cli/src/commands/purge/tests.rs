@@ -60,8 +60,12 @@ fn a_plan_lists_what_is_removed_and_what_stays() {
       what 2 checkpoints held of it
       what 3 other files held of it, such as logs
       the file .anchord/memory/note/0123456789ab-db.md
-    l3 s4 also contain the same text; name them to purge them, too.
+    Purged before: n7.
+    l3 and s4 also contain the same text; name them to purge them, too.
     ");
+    let one = PurgeReply { elsewhere: vec!["l3".to_owned()], ..plan() };
+    let named = "l3 also contains the same text; name it to purge it, too.\n";
+    assert!(shown(&one).ends_with(named), "{}", shown(&one));
 }
 
 #[test]
