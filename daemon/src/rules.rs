@@ -38,6 +38,8 @@ pub(crate) struct IntendedAction {
     pub(crate) action: Option<String>,
     /// The command line.
     pub(crate) command: Option<String>,
+    /// The directory in which it runs, relative to the project's root; `None` in the root.
+    pub(crate) directory: Option<String>,
     /// The files, relative to the project's root where they are beneath it.
     pub(crate) paths: Vec<String>,
     /// Those of them that are written.
@@ -240,6 +242,7 @@ fn decide(
     let action = Action {
         action: asked.action.as_deref(),
         command: asked.command.as_deref(),
+        directory: asked.directory.as_deref(),
         paths: &asked.paths,
         writes: &asked.writes,
         access: asked.access,
@@ -321,7 +324,7 @@ fn guards() -> [Rule; 2] {
 
 /// Returns the log's line for a check.
 pub(crate) fn logged(asked: &IntendedAction, checked: &Checked) -> Retrieval {
-    let IntendedAction { action, command, paths, tool, writes: _, access: _ } = asked;
+    let IntendedAction { action, command, paths, tool, .. } = asked;
     let rules: Vec<&str> = checked.verdict.deciding.iter().map(|it| it.rule.as_str()).collect();
     let mut asked = serde_json::json!({
         "result": checked.word(),

@@ -34,6 +34,12 @@ pub fn relative(path: &str, root: &str) -> String {
     }
 }
 
+/// Returns a normalised directory relative to the absolute path `root` if it is beneath it; `None`
+/// for the root itself.
+pub fn directory_below(directory: &str, root: &str) -> Option<String> {
+    Some(relative(directory, root)).filter(|below| !below.is_empty() && *below != normalise(root))
+}
+
 /// Returns whether a normalised path is beneath the project's root, so that it may be looked up
 /// there.
 pub fn is_inside(path: &str) -> bool {

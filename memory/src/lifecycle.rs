@@ -86,6 +86,8 @@ pub struct ToolUse {
     pub tool: String,
     /// The shell command, if it is one.
     pub command: Option<String>,
+    /// The directory in which it runs, if that is known.
+    pub directory: Option<String>,
     /// The files that it writes, as the client names them.
     pub writes: Vec<String>,
     /// Whether it is known to write no others, besides what its command writes.

@@ -10,7 +10,7 @@ pub(crate) mod testing;
 
 use std::path::Path;
 
-use anchord_memory::lifecycle::{Answer, Event, Subagent};
+use anchord_memory::lifecycle::{Answer, Event, Subagent, ToolRun, ToolUse};
 
 pub use envelope::{Envelope, Trigger};
 pub(crate) use input::normalise_input;
@@ -112,15 +112,19 @@ impl Adapter {
         }
         let Some(event) = event else { return Ok((ParsedEvent::Nothing, unknown)) };
         let agent_session = (self.session)(payload).ok_or(Unreadable::Missing("session"))?;
+        let cwd = payload.owned("cwd").filter(|cwd| Path::new(cwd).is_absolute());
         let heard = ParsedEvent::Event(Box::new(Envelope {
             client: self.client,
             name: name.to_owned(),
             agent_session: agent_session.to_owned(),
             run: (self.run)(payload).map(str::to_owned),
-            cwd: payload.owned("cwd").filter(|cwd| Path::new(cwd).is_absolute()),
             pid: payload.number("pid"),
             agent: (self.agent)(payload),
-            event,
+            event: match &cwd {
+                Some(cwd) => in_directory(event, cwd),
+                None => event,
+            },
+            cwd,
         }));
         Ok((heard, unknown))
     }
@@ -131,6 +135,38 @@ impl Adapter {
             Answer::Nothing => String::new(),
             answer => (self.write)(envelope, answer),
         }
+    }
+}
+
+/// Names a tool's files absolutely. A client may name them relative to the directory in which the
+/// tool runs, which need not be the project's root.
+fn in_directory(event: Event, cwd: &str) -> Event {
+    let beneath = |directory: &str, file: String| {
+        if file.starts_with(['/', '~', '\\']) || file.as_bytes().get(1) == Some(&b':') {
+            return file;
+        }
+        format!("{}/{file}", directory.trim_end_matches('/'))
+    };
+    let all = |directory: &str, files: Vec<String>| {
+        files.into_iter().map(|file| beneath(directory, file)).collect()
+    };
+    match event {
+        Event::ToolBegins(begins) => {
+            let own = begins.directory.map(|own| beneath(cwd, own));
+            let directory = own.unwrap_or_else(|| cwd.to_owned());
+            Event::ToolBegins(ToolUse {
+                files: all(&directory, begins.files),
+                writes: all(&directory, begins.writes),
+                directory: Some(directory),
+                ..begins
+            })
+        }
+        Event::ToolRan(run) => Event::ToolRan(ToolRun {
+            edited: all(cwd, run.edited),
+            read: all(cwd, run.read),
+            ..run
+        }),
+        event => event,
     }
 }
 

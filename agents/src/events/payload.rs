@@ -115,6 +115,7 @@ impl<'a> Payload<'a> {
             tool: tool.to_owned(),
             // A shell's command may have a patch in it, and is a command all the same.
             command: input.command().filter(|_| tool != PATCH_TOOL),
+            directory: DIRECTORY_FIELDS.into_iter().find_map(|field| input.owned(field)),
             writes: input.edited(tool, writes),
             only_reads: only_reads(tool) || input.command().is_some(),
             is_run: false,
@@ -161,6 +162,8 @@ impl<'a> Payload<'a> {
     }
 }
 
+/// Fields of a tool's input that name the directory in which it runs.
+const DIRECTORY_FIELDS: [&str; 2] = ["workdir", "dir_path"];
 /// Fields of a tool's input that may hold a patch.
 const PATCH_FIELDS: [&str; 4] = ["command", "input", "patch", "patchText"];
 /// The tool that has a patch where others have a command.

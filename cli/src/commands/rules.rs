@@ -277,6 +277,7 @@ impl GuardArgs {
         let action = Action {
             action: None,
             command: begins.command.as_deref(),
+            directory: begins.directory.as_deref(),
             paths: &paths,
             writes: &begins.writes,
             access: if begins.only_reads { Access::Read } else { Access::Unknown },
@@ -397,6 +398,7 @@ impl TestArgs {
         let (paths, writes) = (of(self.paths), of(self.writes));
         let arguments = json!({
             "command": self.command,
+            "directory": self.project.file(".".to_owned()),
             "paths": paths,
             "writes": writes,
             "tool": self.tool,

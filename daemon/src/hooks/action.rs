@@ -87,7 +87,8 @@ async fn checked(
     let tool = Some(begins.tool.clone()).filter(|tool| !tool.is_empty());
     let access = if begins.only_reads { Access::Read } else { Access::Unknown };
     let command = begins.command.clone();
-    let asked = IntendedAction { action: None, command, paths, writes, access, tool };
+    let directory = begins.directory.as_deref().and_then(|it| view.place.directory(it));
+    let asked = IntendedAction { action: None, command, directory, paths, writes, access, tool };
     let rules = &call.service.sessions.rules;
     // A client that asks in its own prompt needs no approval here.
     let asks = (!arrival.asks).then_some(&call.session.id);

@@ -109,9 +109,9 @@ fn minutes(minutes: u32) -> i64 {
 }
 
 /// Returns the key of an action in a project. A command is the same action whichever tool runs or
-/// asks about it.
+/// asks about it, and in whichever directory.
 pub(super) fn key(project: &str, asked: &IntendedAction) -> ActionKey {
-    let IntendedAction { action, command, paths, tool, writes: _, access: _ } = asked;
+    let IntendedAction { action, command, paths, tool, .. } = asked;
     let (others, paths) = match command {
         Some(_) => ([&None, &None], &[][..]),
         None => ([action, tool], paths.as_slice()),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anchord_memory::check_action;
-use anchord_memory::files::relative;
+use anchord_memory::files::{directory_below, relative};
 use anchord_memory::rules::{Action, Effect, Rule, Verdict};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -194,6 +194,15 @@ pub enum WithoutDaemon {
 /// copy. A copy that cannot be read makes the action ask.
 pub fn guard(directory: &Path, cwd: &Path, action: &Action<'_>) -> Option<Guarded> {
     let (root, copied) = copy_for(directory, cwd)?;
+    let of_root = |path: &String| relative(path, &root.to_string_lossy());
+    let paths: Vec<String> = action.paths.iter().map(of_root).collect();
+    let writes: Vec<String> = action.writes.iter().map(of_root).collect();
+    let below = action.directory.and_then(|directory| {
+        // Agents may be in the directory by another name.
+        let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.into());
+        directory_below(&real.to_string_lossy(), &root.to_string_lossy())
+    });
+    let action = &Action { paths: &paths, writes: &writes, directory: below.as_deref(), ..*action };
     let verdict = match copied {
         Ok(copied) => check_action(&copied.rules, action, clock::now()),
         Err(error) => {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anchord_memory::files::relative;
+use anchord_memory::files::{directory_below, relative};
 use anchord_proto::hello::Hello;
 
 use super::Session;
@@ -99,6 +99,12 @@ impl SessionLocation {
     pub(crate) fn relative(&self, file: &str) -> String {
         let root = self.root().map(Path::to_string_lossy).unwrap_or_default();
         relative(file, &root)
+    }
+
+    /// Returns a directory relative to the project's root; `None` for the root itself.
+    pub(crate) fn directory(&self, directory: &str) -> Option<String> {
+        let root = self.root().map(Path::to_string_lossy).unwrap_or_default();
+        directory_below(directory, &root)
     }
 }
 

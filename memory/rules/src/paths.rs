@@ -17,15 +17,18 @@ pub(crate) struct PathWord {
 const TEXT_ONLY: [&str; 4] = ["echo", "printf", "true", ":"];
 
 /// Returns the paths of an action: those given, and the words and redirections of its command. A
-/// word that is no path does not match a glob of one. After a change of directory, a word counts
-/// both there and here.
+/// word that is no path does not match a glob of one. A word counts in the project's root, in the
+/// directory in which the command runs, and in those to which it changes.
 pub(crate) fn touched(action: &Action<'_>, reading: &Reading) -> Vec<PathWord> {
     let of_given = |path: &String| {
         let is_written = action.writes.contains(path);
         (syms(path), if is_written { Access::Write } else { action.access })
     };
-    let mut words: Vec<(Vec<Sym>, Access)> =
-        action.paths.iter().chain(action.writes).map(of_given).collect();
+    let mut all = Vec::new();
+    for (path, access) in action.paths.iter().chain(action.writes).map(of_given) {
+        push(&mut all, &path, access);
+    }
+    let mut words: Vec<(Vec<Sym>, Access)> = Vec::new();
     words.extend(reading.files.iter().map(|(word, access)| (word.syms.clone(), *access)));
     for invocation in &reading.invocations {
         let name = invocation.words.first().and_then(program_name).unwrap_or_default();
@@ -36,17 +39,25 @@ pub(crate) fn touched(action: &Action<'_>, reading: &Reading) -> Vec<PathWord> {
             words.extend(of_word(word).into_iter().map(|word| (word, access)));
         }
     }
-    let mut all = Vec::new();
+    let here = action.directory.map(syms);
+    let mut directories: Vec<Vec<Sym>> = here.iter().cloned().collect();
+    for directory in &reading.directories {
+        directories.push(directory.syms.clone());
+        directories.extend(here.iter().filter_map(|here| below(here, &directory.syms)));
+    }
     for (word, access) in words {
         push(&mut all, &word, access);
-        if !is_rooted(&word) {
-            for directory in &reading.directories {
-                let below = [&directory.syms[..], &[Sym::Char('/')], &word].concat();
-                push(&mut all, &below, access);
-            }
+        for path in directories.iter().filter_map(|directory| below(directory, &word)) {
+            push(&mut all, &path, access);
         }
     }
     all
+}
+
+/// Returns a relative path as it is named from above the directory; `None` for another path.
+fn below(directory: &[Sym], path: &[Sym]) -> Option<Vec<Sym>> {
+    let is_relative = !matches!(path.first(), Some(Sym::Char('/' | '~') | Sym::Any));
+    is_relative.then(|| [directory, &[Sym::Char('/')], path].concat())
 }
 
 fn push(all: &mut Vec<PathWord>, word: &[Sym], access: Access) {

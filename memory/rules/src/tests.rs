@@ -376,3 +376,26 @@ fn altered_evasions_do_not_panic() {
         }
     }
 }
+
+#[test]
+fn a_command_in_a_subdirectory_touches_the_files_there() {
+    let frozen = Matches { paths: texts(&["src/app.py"]), ..Matches::default() };
+    let rules = [rule("frozen", Effect::Deny, frozen)];
+    let effect = |command, directory| {
+        let action = Action { command: Some(command), directory, ..Action::default() };
+        check(&rules, &action, now()).effect
+    };
+    for (command, directory, stops) in [
+        ("rm app.py", Some("src"), true),
+        ("echo x > app.py", Some("src"), true),
+        ("rm ../src/app.py", Some("docs"), true),
+        ("cd ../src; rm app.py", Some("docs"), true),
+        ("cd src && rm app.py", None, true),
+        ("rm src/app.py", Some("docs"), true), // Some agents name files from the root.
+        ("rm app.py", Some("docs"), false),
+        ("rm app.py", None, false),
+    ] {
+        let wanted = if stops { Effect::Deny } else { Effect::Allow };
+        assert_eq!(effect(command, directory), wanted, "{command} in {directory:?}");
+    }
+}

@@ -12,6 +12,9 @@ pub struct Action<'a> {
     pub action: Option<&'a str>,
     /// A command line for a shell.
     pub command: Option<&'a str>,
+    /// The directory in which the command runs, in the form of the rules' globs. `None` in the
+    /// project's root.
+    pub directory: Option<&'a str>,
     /// Paths that the action touches, in the form of the rules' globs.
     pub paths: &'a [String],
     /// Paths that the action writes. They need not be among `paths`.

@@ -98,3 +98,30 @@ fn a_client_s_own_fields_are_read_from_a_text() {
     assert_eq!(command.as_deref(), Some("make deploy"));
     assert_eq!(copilot("edit", r#"{"path": "a.rs"}"#).writes, ["a.rs"]);
 }
+
+#[test]
+fn a_tools_files_are_named_from_the_directory_in_which_it_runs() {
+    let with = |cwd: Option<&str>, input: Value| {
+        let mut payload = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Edit",
+            "tool_input": input,
+        });
+        if let Some(cwd) = cwd {
+            payload["cwd"] = json!(cwd);
+        }
+        let ToolUse { files, writes, directory, .. } = begins("claude-code", payload);
+        assert_eq!(files, writes);
+        (files, directory)
+    };
+    let file = |name: &str| json!({ "file_path": name });
+    let named = |names: &[&str], directory: &str| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        (names, Some(directory.to_owned()).filter(|it| !it.is_empty()))
+    };
+    assert_eq!(with(Some("/p/src"), file("app.py")), named(&["/p/src/app.py"], "/p/src"));
+    assert_eq!(with(Some("/p/src"), file("/p/app.py")), named(&["/p/app.py"], "/p/src"));
+    assert_eq!(with(None, file("app.py")), named(&["app.py"], ""));
+    let elsewhere = json!({ "file_path": "app.py", "workdir": "../lib" });
+    let there = named(&["/p/src/../lib/app.py"], "/p/src/../lib");
+    assert_eq!(with(Some("/p/src"), elsewhere), there);
+}

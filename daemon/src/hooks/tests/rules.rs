@@ -510,3 +510,33 @@ async fn a_file_of_rules_counts_and_a_broken_one_asks() {
     let printed = world.hook("claude-code", &event("PreToolUse", "a", &mends)).await;
     assert_eq!(decision(&printed).0, "ask", "a person sees how it is mended");
 }
+
+#[tokio::test]
+async fn a_relative_name_counts_from_the_directory_of_the_event() {
+    let world = World::new().await;
+    rule(&world, "deny", &json!({"paths": ["src/app.py"]})).await;
+    std::fs::create_dir_all(world.directory("demo/src")).unwrap();
+    let patch = "*** Begin Patch\n*** Update File: app.py\n@@\n-a\n+b\n*** End Patch\n";
+    for (number, (client, tool, input)) in [
+        ("claude-code", "Bash", json!({"command": "echo x > app.py"})),
+        ("claude-code", "Edit", json!({"file_path": "app.py"})),
+        ("claude-code", "Read", json!({"file_path": "./app.py"})),
+        ("codex", "apply_patch", json!({"command": patch})),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for (directory, stops) in [("demo/src", true), ("demo", false)] {
+            let more = json!({
+                "tool_name": tool, "tool_input": input, "tool_use_id": format!("{number}{stops}"),
+                "cwd": world.directory(directory),
+            });
+            let printed = world.hook(client, &event("PreToolUse", "a", &more)).await;
+            assert_eq!(
+                printed.contains("No force push"),
+                stops,
+                "{tool} in {directory}: {printed}"
+            );
+        }
+    }
+}

@@ -26,6 +26,8 @@ struct CheckParams {
     /// In words
     action: Option<String>,
     command: Option<String>,
+    /// Where the command runs
+    directory: Option<String>,
     #[serde(default)]
     paths: Vec<String>,
     /// Those it writes; it then only reads the others
@@ -45,7 +47,7 @@ pub(super) fn check() -> ToolSpec {
 }
 
 async fn run_check(context: Context, params: CheckParams) -> Result<ToolAnswer, ToolError> {
-    let CheckParams { action, command, mut paths, writes, tool } = params;
+    let CheckParams { action, command, directory, mut paths, writes, tool } = params;
     let access = if writes.is_empty() { Access::Unknown } else { Access::Read };
     paths.extend(writes.iter().cloned());
     if action.is_none() && command.is_none() && paths.is_empty() && tool.is_none() {
@@ -54,7 +56,8 @@ async fn run_check(context: Context, params: CheckParams) -> Result<ToolAnswer, 
     let view = context.view().await?;
     let relative = |paths: &[String]| paths.iter().map(|path| view.place.relative(path)).collect();
     let (paths, writes) = (relative(&paths), relative(&writes));
-    let asked = IntendedAction { action, command, paths, writes, access, tool };
+    let directory = directory.and_then(|directory| view.place.directory(&directory));
+    let asked = IntendedAction { action, command, directory, paths, writes, access, tool };
     // A person who tries a rule needs nobody's approval.
     let by_agent = !matches!(*context.audience, Audience::Person(_));
     let asks = by_agent.then_some(&context.session.id);

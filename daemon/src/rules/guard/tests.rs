@@ -161,3 +161,29 @@ async fn a_purge_leaves_its_text_in_no_copy_wherever_the_project_is() {
     fs::write(&damaged, "{").unwrap();
     assert_eq!(copies.renew(memory, &[]).await, Err(vec![damaged]));
 }
+
+#[tokio::test]
+async fn a_relative_name_counts_from_the_directory_in_which_the_command_runs() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap().join("demo");
+    let below = root.join("src");
+    fs::create_dir_all(&below).unwrap();
+    let copies = Copies::new(scratch.path().join("guard"));
+    let matches = Matches { paths: vec!["src/app.py".to_owned()], ..Matches::default() };
+    let rule = Rule { matches, ..rule("x", true) };
+    copies.keep(&root, None, &[rule]).await.unwrap();
+    let link = scratch.path().join("link");
+    std::os::unix::fs::symlink(&below, &link).unwrap();
+    for (directory, effect) in
+        [(&below, Effect::Deny), (&link, Effect::Deny), (&root, Effect::Allow)]
+    {
+        let name = directory.to_str();
+        let action = Action { command: Some("rm app.py"), directory: name, ..Action::default() };
+        let guarded = guard(&copies.directory, directory, &action).unwrap();
+        assert_eq!(guarded.verdict.effect, effect, "{directory:?}");
+    }
+    let paths = [below.join("app.py").to_str().unwrap().to_owned()];
+    let action = Action { paths: &paths, ..Action::default() };
+    let guarded = guard(&copies.directory, &root, &action).unwrap();
+    assert_eq!(guarded.verdict.effect, Effect::Deny);
+}
