@@ -9,6 +9,7 @@ mod approvals;
 mod file;
 mod guard;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -123,8 +124,8 @@ impl RuleService {
         self.keep_copy(sources, &all(sources.memory, &file, clock::now())).await;
     }
 
-    /// Writes the copies with rules of a memory again, wherever their projects are, because
-    /// something was purged from it.
+    /// Writes the copies with rules of a memory again, wherever their projects are, because the
+    /// records `gone` were purged from it. Blackens what was checked by them without the daemon.
     ///
     /// # Errors
     /// Returns the files that could not be read or written, and so may still have it.
@@ -132,8 +133,9 @@ impl RuleService {
         &self,
         id: ProjectId,
         memory: &Memory,
+        gone: &BTreeSet<String>,
     ) -> Result<(), Vec<PathBuf>> {
-        self.copies.renew(id, &rules_in_force(memory, clock::now())).await
+        self.copies.renew(id, &rules_in_force(memory, clock::now()), gone).await
     }
 
     async fn keep_copy(&self, sources: &RuleSources<'_>, rules: &[Rule]) {

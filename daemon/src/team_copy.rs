@@ -82,8 +82,7 @@ async fn agree_now(projects: &ProjectService, id: ProjectId) -> Result<(), Purge
 
 /// Returns whether a copy differs from the team's journal, as far as its writer knows.
 async fn is_apart(projects: &ProjectService, id: ProjectId) -> Result<bool, PurgeError> {
-    let open = projects.open_known(id).await?;
-    Ok(open.and_then(|open| open.owner.team()).is_some_and(|status| status.is_apart))
+    Ok(projects.open_known(id).await?.is_some_and(|open| open.is_apart()))
 }
 
 /// Compares the copy while it is open, since that may take long, and closes it to change it. Also

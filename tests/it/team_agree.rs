@@ -261,6 +261,37 @@ fn purges_at_once_all_succeed() {
 }
 
 #[test]
+fn a_note_during_a_purge_waits_until_its_machine_has_followed() {
+    const PURGES: usize = 3;
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    for number in 0..PURGES {
+        ada.shell().done(&["note", "--key", &format!("planted-{number}"), PLANTED]);
+    }
+    bob.sees(PLANTED);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        let notes = threads.spawn(|| {
+            let (mut agent, mut stored) = (bob.agent(), 0);
+            while !is_over.load(Ordering::SeqCst) {
+                let note = json!({ "content": format!("Note {stored} of many.") });
+                let said = agent.call("memory_note", &note).unwrap();
+                assert!(!said.is_error, "note {stored}: {}", said.text);
+                stored += 1;
+            }
+            stored
+        });
+        for number in 0..PURGES {
+            ada.shell().done(&["purge", &format!("planted-{number}"), "--yes"]);
+        }
+        bob.loses(PLANTED);
+        is_over.store(true, Ordering::SeqCst);
+        assert!(notes.join().unwrap() > PURGES);
+    });
+    agreed(&[&ada, &bob]);
+}
+
+#[test]
 fn a_purge_without_the_database_changes_nothing() {
     let Some(mut server) = server() else { return };
     let (ada, bob) = two(&server);

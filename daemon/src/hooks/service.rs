@@ -74,7 +74,7 @@ impl HookService {
                 failed.extend(retrieval_log::files(&directory));
             }
         }
-        if let Err(files) = self.renew_copies(project).await {
+        if let Err(files) = self.renew_copies(project, &unfinished.ids).await {
             failed.extend(files);
         }
         if failed.is_empty()
@@ -91,14 +91,18 @@ impl HookService {
     }
 
     /// Writes the copies of a project's rules again, those of its worktrees included.
-    async fn renew_copies(&self, project: ProjectId) -> Result<(), Vec<PathBuf>> {
+    async fn renew_copies(
+        &self,
+        project: ProjectId,
+        gone: &BTreeSet<String>,
+    ) -> Result<(), Vec<PathBuf>> {
         let Self { sessions, .. } = self;
         if project.is_personal() {
             return Ok(());
         }
         match sessions.projects.open_known(project).await {
             Ok(None) => Ok(()),
-            Ok(Some(open)) => sessions.rules.renew_copies(project, &open.memory()).await,
+            Ok(Some(open)) => sessions.rules.renew_copies(project, &open.memory(), gone).await,
             Err(error) => {
                 tracing::warn!(%project, %error, "copies of rules may have what was purged");
                 Err(vec![sessions.rules.copies()])

@@ -16,9 +16,8 @@ use std::time::Duration;
 use anchord_memory::{Copied, CopyMark, Revision, Seq};
 
 use super::batch::Batch;
-use super::held::OWN_STORED;
 use super::team_link::{Answer, Flight, Flights, Followed, Untaken};
-use super::write::{Write, WriteError};
+use super::write::{OWN_STORED, Write, WriteError};
 use super::writer::Writer;
 use crate::store::{
     Arrived, Call, Entry, LineState, Split, StateMachine, StoreError, TeamAppended, TeamEntry,

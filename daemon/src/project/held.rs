@@ -7,12 +7,10 @@ use anchord_memory::{
     plan_restage, plan_say_left, render,
 };
 
+use super::write::OWN_STORED;
 use super::{OpenProject, Operation, Reply, Transition, WriteCommand, WriteError, WriteSet};
 use crate::limits;
 use crate::store::{Call, StoreError, TeamFault};
-
-/// The end of a failure's reason where the private part of the write did not wait for the team.
-pub(super) const OWN_STORED: &str = "; what is for this session alone was stored";
 
 /// Returns the command that folds a held save, and reports it as a save does. Of the work of an
 /// ended session, it reports what was not taken.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -27,7 +28,7 @@ impl ProjectService {
     /// and is missing is an error, never an empty memory.
     pub(crate) async fn open_project(&self, id: ProjectId) -> Result<Arc<OpenProject>, StoreError> {
         let stored = self.registry.snapshot().is_stored(id);
-        if stored && !self.open.has_data(id)? {
+        if stored && !self.open.has_data(id)? && !self.open.has_data_after_all(id).await? {
             return Err(StoreError::Missing {
                 path: self.open.directory(id),
                 personal: id.is_personal(),
@@ -78,6 +79,19 @@ impl ProjectService {
         Ok(None)
     }
 
+    /// Waits until a memory's copy no longer differs from its team's journal, at most until then.
+    pub(crate) async fn followed(&self, id: ProjectId, until: Instant) -> Result<(), StoreError> {
+        // The next pass of the periodic work would bring them into agreement later.
+        self.open.teams().opened().notify_one();
+        while clock::start() < until {
+            tokio::time::sleep(limits::TEAM_POLL).await;
+            if !self.open_project(id).await?.is_apart() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Records that a memory is on disk. If that fails, the next opening records it.
     async fn remember_stored(&self, id: ProjectId) {
         let decide: WriteCommand<Registry> = Arc::new(move |registry, _| {
@@ -91,7 +105,22 @@ impl ProjectService {
     }
 }
 
+impl OpenProject {
+    /// Returns whether this machine's copy differs from its team's journal, as far as its writer
+    /// knows.
+    pub(crate) fn is_apart(&self) -> bool {
+        self.owner.team().is_some_and(|status| status.is_apart)
+    }
+}
+
 impl OpenProjects {
+    /// Returns whether any of a project's memory is on disk, once nobody puts another in its place.
+    async fn has_data_after_all(&self, id: ProjectId) -> Result<bool, StoreError> {
+        let slot = Arc::clone(self.slots.lock().entry(id).or_default());
+        let _gate = Arc::clone(&slot.gate).lock_owned().await;
+        self.has_data(id)
+    }
+
     /// Notes whether an attempt to bring a copy into agreement with its team's journal succeeded.
     pub(crate) fn note_agreement(&self, id: ProjectId, is_reached: bool) {
         if let Some(slot) = self.slots.lock().get(&id) {

@@ -238,6 +238,36 @@ impl TeamJournal<Change> for Differs {
     }
 }
 
+/// A purge or a team puts another directory in a memory's place.
+#[tokio::test]
+async fn a_memory_that_is_being_replaced_is_waited_for() {
+    let (scratch, open) = projects();
+    let stores = FileStores::new(scratch.path().to_owned());
+    let (registry, ..) = RegistryStore::open(Arc::new(stores)).await.unwrap();
+    let (purged, _) = mpsc::unbounded_channel();
+    let projects = ProjectService { registry, open, logs: Vec::new(), purged };
+    projects.open_project(ID).await.unwrap();
+    let directory = projects.open.directory(ID);
+    let aside = directory.with_extension("aside");
+    let (there, back) = (std::sync::mpsc::channel(), std::sync::mpsc::channel());
+    let (from, to, is_there, go_on) = (directory.clone(), aside.clone(), there.0, back.1);
+    let replacing = projects.open.close_and(ID, move |_| {
+        std::fs::rename(&from, &to).unwrap();
+        is_there.send(()).unwrap();
+        go_on.recv().unwrap();
+        std::fs::rename(&to, &from).unwrap();
+    });
+    let opening = async {
+        run_blocking(move || there.1.recv().unwrap()).await;
+        let mut opening = std::pin::pin!(projects.open_project(ID));
+        assert!(futures::poll!(&mut opening).is_pending(), "it waits");
+        back.0.send(()).unwrap();
+        opening.await.map(drop)
+    };
+    let ((), opened) = tokio::join!(replacing, opening);
+    opened.unwrap();
+}
+
 #[tokio::test]
 async fn a_read_waits_for_no_agreement_with_a_team_after_one_that_failed() {
     let (scratch, open) = projects();

@@ -134,6 +134,17 @@ pub enum WriteError {
     Internal,
 }
 
+/// The end of a failure's reason where the private part of the write did not wait for the team.
+pub(super) const OWN_STORED: &str = "; what is for this session alone was stored";
+
+impl WriteError {
+    /// Returns whether nothing at all was written, because a team's journal was busy.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        let Self::NotSaved(error) = self else { return false };
+        matches!(&**error, StoreError::TeamBusy(fault) if !fault.why.ends_with(OWN_STORED))
+    }
+}
+
 /// The name of a write, as the journal and messages have it, and whether it waits for a team.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {

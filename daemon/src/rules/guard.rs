@@ -5,10 +5,10 @@
 //! that cannot be read makes every action ask. What was checked goes into a log, which has a
 //! directory of its own so that a purge can redact it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ use crate::secrets::{self, Removed};
 
 /// The log of what was checked without the daemon.
 const LOG: &str = "checks.jsonl";
+/// Its lines before those.
+const OLDER_LOG: &str = "checks.1.jsonl";
 
 /// The rules of one project.
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,6 +69,7 @@ impl Copies {
 
     /// Writes the copies with rules of a memory again, each with those that are `in_force` now and
     /// those of its project's file. Its project may be gone, or on a disk that does not respond.
+    /// Blackens what the log has of actions on which the rules `gone` decided.
     ///
     /// # Errors
     /// Returns the files that could not be read or written.
@@ -74,9 +77,23 @@ impl Copies {
         &self,
         memory: ProjectId,
         in_force: &[Rule],
+        gone: &BTreeSet<String>,
     ) -> Result<(), Vec<PathBuf>> {
-        let directory = self.directory.clone();
-        let (copies, mut failed) = run_blocking(move || all(&directory)).await;
+        let (directory, gone) = (self.directory.clone(), gone.clone());
+        let (copies, mut failed) = run_blocking(move || {
+            let (copies, mut failed) = all(&directory);
+            let own = copies.iter().filter(|copied| copied.memory == Some(memory));
+            let roots: Vec<&Path> = own.map(|copied| copied.root.as_path()).collect();
+            for name in [LOG, OLDER_LOG] {
+                let path = logs(&directory).join(name);
+                if let Err(error) = blacken(&path, &roots, &gone) {
+                    tracing::warn!(path = %path.display(), %error, "a log of checks may have a purged rule");
+                    failed.push(path);
+                }
+            }
+            (copies, failed)
+        })
+        .await;
         for Copied { root, memory: from, rules } in copies {
             if from == Some(memory) {
                 let of_file = rules.into_iter().filter(file::is_of_file);
@@ -282,10 +299,48 @@ pub fn log_guarded(
     fs::create_dir_all(&logs)?;
     let path = logs.join(LOG);
     if path.metadata().is_ok_and(|meta| meta.len() > GUARD_LOG_BYTES_MAX) {
-        fs::rename(&path, logs.join("checks.1.jsonl"))?;
+        fs::rename(&path, logs.join(OLDER_LOG))?;
     }
     let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
     file.write_all(format!("{line}\n").as_bytes())
+}
+
+/// Overwrites the commands and files in those lines of a log that are of these projects and name
+/// one of these rules. Each line keeps its length, since a hook may be adding another one.
+fn blacken(path: &Path, roots: &[&Path], rules: &BTreeSet<String>) -> io::Result<()> {
+    let bytes = match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        bytes => bytes?,
+    };
+    let names = |line: &Value| {
+        let named = line["rules"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let root = line["root"].as_str().map(Path::new);
+        root.is_some_and(|root| roots.contains(&root))
+            && named.into_iter().any(|it| rules.contains(it))
+    };
+    let (mut file, mut at) = (None, 0);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let parsed = serde_json::from_slice::<Value>(line).ok().filter(names);
+        if let Some(mut parsed) = parsed {
+            for (field, value) in parsed.as_object_mut().into_iter().flatten() {
+                match value {
+                    Value::String(_) if field == "command" => *value = "*".into(),
+                    Value::Array(paths) if field == "paths" => paths.clear(),
+                    _ => {}
+                }
+            }
+            let mut black = parsed.to_string();
+            let rest = line.trim_ascii_end().len().saturating_sub(black.len());
+            black.extend(std::iter::repeat_n(' ', rest));
+            let file = match &mut file {
+                Some(file) => file,
+                none => none.insert(OpenOptions::new().write(true).open(path)?),
+            };
+            file.write_all_at(black.as_bytes(), at)?;
+        }
+        at += line.len() as u64;
+    }
+    file.map_or(Ok(()), |file| file.sync_data())
 }
 
 /// Returns the files of an action as the daemon logs them: each once, and relative to the root.

@@ -8,12 +8,12 @@ use anchord_memory::{Change, Memory, Provenance, Record, RecordId, Timestamp, pl
 use super::error::BindError;
 use super::service::SessionService;
 use super::{Session, end};
-use crate::limits;
 use crate::project::{
     Compacted, OpenProject, Operation, Outcome, Transition, WriteCommand, WriteError, WriteSet,
     Written, add_append_times,
 };
 use crate::store::Call;
+use crate::{clock, limits};
 
 /// A session's write that is on disk.
 #[derive(Clone, Debug)]
@@ -81,21 +81,30 @@ impl Session {
         Ok(written)
     }
 
-    /// Runs `work` on the session's project, and once more if it was closed in between.
+    /// Runs `work` on the session's project, and once more if it was closed in between. If its copy
+    /// has to follow a purge first, waits for that as long as a caller may wait.
     pub(super) async fn in_project<T, F: Future<Output = Result<T, WriteError>>>(
         &self,
         service: &SessionService,
         work: impl Fn(Arc<OpenProject>) -> F,
     ) -> Result<T, BindError> {
-        let project = self.bound(service).await?;
+        let until = clock::start() + limits::TEAM_WAIT_MAX;
+        let (mut project, mut was_closed) = (self.bound(service).await?, false);
         let id = project.id;
-        match work(project).await {
-            Err(WriteError::Closed) => {
-                let project = service.projects.open_project(id).await?;
-                self.works_in(Some(&project));
-                Ok(work(project).await?)
+        loop {
+            match work(Arc::clone(&project)).await {
+                Err(WriteError::Closed) if !was_closed => was_closed = true,
+                Err(error) if error.is_repeatable() && project.is_apart() => {
+                    if clock::start() >= until {
+                        return Err(error.into());
+                    }
+                    service.projects.followed(id, until).await?;
+                    was_closed = false;
+                }
+                done => return Ok(done?),
             }
-            done => Ok(done?),
+            project = service.projects.open_project(id).await?;
+            self.works_in(Some(&project));
         }
     }
 

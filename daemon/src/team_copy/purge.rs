@@ -10,11 +10,11 @@ use super::compare::{Compared, TeamReader};
 use super::{Shared, agree_with, catch_up, failed, no_file};
 use crate::blocking::run_blocking;
 use crate::clock;
-use crate::limits::TEAM_PURGE_TRIES_MAX;
+use crate::limits::{TEAM_ANSWER_MAX, TEAM_PURGE_TRIES_MAX};
 use crate::project::ProjectService;
 use crate::projects::ProjectId;
 use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey, TextPlaces};
-use crate::store::{Entry, EntryKey, ReadEntries, StateMachine as _, Store, TeamEntry};
+use crate::store::{Entry, EntryKey, ReadEntries, StateMachine as _, Store, TeamEntry, TeamError};
 use crate::team::{self, TeamReplacement};
 
 /// The reason of a purge that was overtaken by others' writes.
@@ -123,7 +123,7 @@ fn replace_in_database(
         return Ok(true);
     }
     let mut surveyed = Survey::of(reading, state, PurgeScope { ids, query: None })?;
-    let mut replacements = Vec::new();
+    let (begin, mut replacements) = (clock::start(), Vec::new());
     let mut theirs = TeamReader::new(shared);
     for _ in 0..TEAM_PURGE_TRIES_MAX {
         while let Some(arrived) = theirs.next()? {
@@ -149,9 +149,12 @@ fn replace_in_database(
             reply: None,
         };
         let rewritten = shared.journal.rewrite(&theirs.point, replacements.clone(), last);
-        let rewritten = shared.runtime.block_on(rewritten);
-        if rewritten.map_err(|error| PurgeError::Team(error.to_string()))? {
-            return Ok(true);
+        match shared.runtime.block_on(rewritten) {
+            Ok(true) => return Ok(true),
+            Ok(false) => {}
+            // It waited for others' locks in vain. Nothing was written.
+            Err(TeamError::Slow) if begin.elapsed() < TEAM_ANSWER_MAX => {}
+            Err(error) => return Err(PurgeError::Team(error.to_string())),
         }
     }
     Err(PurgeError::Overtaken)

@@ -150,7 +150,7 @@ async fn a_purge_leaves_its_text_in_no_copy_wherever_the_project_is() {
     let gone = scratch.path().join("gone");
     let of_file = Rule { id: "file:deploys".to_owned(), ..rule("make deploy", true) };
     copies.keep(&gone, Some(memory), &[rule("git push", true), of_file]).await.unwrap();
-    copies.renew(memory, &[]).await.unwrap();
+    copies.renew(memory, &[], &BTreeSet::new()).await.unwrap();
     let titles = |root: &Path| {
         let (_, copied) = copy_for(&copies.directory, root).unwrap();
         copied.unwrap().rules.into_iter().map(|rule| rule.title).collect::<Vec<_>>()
@@ -159,7 +159,7 @@ async fn a_purge_leaves_its_text_in_no_copy_wherever_the_project_is() {
     assert_eq!(titles(&other), ["git push"], "another memory's copy");
     let damaged = path(&copies.directory, &other);
     fs::write(&damaged, "{").unwrap();
-    assert_eq!(copies.renew(memory, &[]).await, Err(vec![damaged]));
+    assert_eq!(copies.renew(memory, &[], &BTreeSet::new()).await, Err(vec![damaged]));
 }
 
 #[tokio::test]
@@ -186,4 +186,27 @@ async fn a_relative_name_counts_from_the_directory_in_which_the_command_runs() {
     let action = Action { paths: &paths, ..Action::default() };
     let guarded = guard(&copies.directory, &root, &action).unwrap();
     assert_eq!(guarded.verdict.effect, Effect::Deny);
+}
+
+#[tokio::test]
+async fn a_purge_blackens_what_the_log_has_of_a_rules_actions() {
+    let (_scratch, root, copies) = with_copy().await;
+    let memory = ProjectId(uuid::Uuid::from_u128(1));
+    copies.keep(&root, Some(memory), &[rule("git push", true)]).await.unwrap();
+    let log = |command: &str| {
+        let action = Action { command: Some(command), ..Action::default() };
+        let guarded = guard(&copies.directory, &root, &action).unwrap();
+        log_guarded(&copies.directory, &action, &guarded, WithoutDaemon::NoAnswer).unwrap();
+    };
+    log("git push to the vault");
+    log("ls");
+    let gone = BTreeSet::from(["git-push".to_owned()]);
+    copies.renew(ProjectId(uuid::Uuid::from_u128(2)), &[], &gone).await.unwrap();
+    let commands = || {
+        let lines = guard_log(&copies.directory, &root).unwrap();
+        lines.iter().map(|line| line["command"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(commands(), ["git push to the vault", "ls"], "another memory's rule");
+    copies.renew(memory, &[], &gone).await.unwrap();
+    assert_eq!(commands(), ["*", "ls"]);
 }
