@@ -150,7 +150,10 @@ impl Journal {
             positions.push(Position { segment: segment.number, offset, bytes });
             last = entry.seq;
         }
-        self.check_space(lines.len() as u64)?;
+        self.check_space(lines.len() as u64).map_err(|error| match error {
+            StoreError::Io { path, source, .. } => StoreError::NotSaved { path, source },
+            other => other,
+        })?;
         self.write(&lines)?;
 
         if let Some(segment) = self.segments.last_mut() {

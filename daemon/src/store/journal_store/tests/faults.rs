@@ -235,6 +235,20 @@ fn the_reserve_is_left_free() {
     assert!(free_bytes < 10_000);
 }
 
+/// An unreadable directory cannot even be asked for its free space.
+#[test]
+fn a_write_without_an_answer_about_space_says_that_nothing_is_saved() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let entries = writer.entries(&[vec![add("x", 1)]]);
+    machinery.disk.fail(Some(Fault::Once(1)));
+    let error = writer.write(&entries).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "not saved, nothing of it was kept: cannot write /store/journal: simulated fault"
+    );
+}
+
 #[test]
 fn any_failed_index_call_loses_nothing() {
     let mut dropped = 0;
