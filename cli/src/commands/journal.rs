@@ -211,12 +211,14 @@ fn verdict(reply: &VerifyReply) -> String {
             (file, line) => format!("  {file} line {line}: {what}"),
         }
     }));
-    lines.push(match &reply.index {
-        IndexState::InUse => "The index needs no repair.".to_owned(),
+    match &reply.index {
+        // Beside a bad journal, it would read as if all were well.
+        IndexState::InUse if !reply.is_sound() => {}
+        IndexState::InUse => lines.push("The index needs no repair.".to_owned()),
         IndexState::OutOfUse { reason } => {
-            format!("The index is not used until it is rebuilt: {reason}")
+            lines.push(format!("The index is not used until it is rebuilt: {reason}"));
         }
-    });
+    }
     lines.into_iter().map(|line| show::plain(&line) + "\n").collect()
 }
 

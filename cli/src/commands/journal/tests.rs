@@ -59,4 +59,6 @@ fn a_verdict_names_each_bad_place() {
       the entries do not lead to the memory that is served
     The index is not used until it is rebuilt: the disk is full
     ");
+    reply.index = IndexState::InUse;
+    assert!(!verdict(&reply).contains("needs no repair"), "the journal does");
 }
