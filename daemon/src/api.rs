@@ -71,8 +71,7 @@ pub const USER: &str = "user";
 pub const STATUS: &str = "/v1/status";
 /// `GET`: [`ProjectsReply`], every project that the daemon knows.
 pub const PROJECTS: &str = "/v1/projects";
-/// `GET` with [`ProjectQuery`]: [`ProjectStatus`] of one project, opened so that its records are
-/// counted.
+/// `GET` with [`ProjectQuery`]: [`ProjectStatus`] of one project, opened to count its records.
 pub const PROJECT: &str = "/v1/project";
 /// `POST` [`LinkParams`]: [`ProjectStatus`] of the project that the directory now belongs to.
 pub const PROJECT_LINK: &str = "/v1/projects/link";
@@ -383,6 +382,9 @@ pub struct ProjectStatus {
     /// The reason the project cannot be written to, if it cannot.
     #[serde(default)]
     pub read_only: Option<String>,
+    /// Whether files cannot be read, so that `bytes` and `last_used` are not known.
+    #[serde(default)]
+    pub unread: bool,
     /// The state of its shared files, if the user shares them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedStatus>,

@@ -196,7 +196,8 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
         assert!(rebuilt.contains("the index is kept"), "{what}: {rebuilt}");
         // The next daemon has not opened the project yet.
         shell.done(&["stop"]);
-        shell.done(&["project", "list"]);
+        let listed = shell.done(&["project", "list"]);
+        assert!(listed.contains(" cannot be written: "), "{what}: {listed}");
         let (code, doctor) = shell.said(&["doctor"]);
         assert_eq!(code, 1, "{what}: {doctor}");
         assert!(doctor.contains("cannot be written: "), "{what}: {doctor}");

@@ -117,7 +117,8 @@ impl Command {
 
 impl ListArgs {
     fn run(self, out: &mut dyn Write, client: &mut Client) -> Result<(), Error> {
-        let reply: ProjectsReply = client.get(api::PROJECTS, &())?;
+        let mut reply: ProjectsReply = client.get(api::PROJECTS, &())?;
+        status::count_records(client, &mut reply.projects);
         if self.json {
             return print_json(out, &reply);
         }

@@ -68,11 +68,12 @@ fn ready(out: &mut dyn Write, status: &StatusReply) -> Result<(), Error> {
 }
 
 /// Has the projects counted that nobody has opened since the daemon began: the small ones, and only
-/// as long as a person does not notice.
-fn count_records(client: &mut Client, projects: &mut [ProjectStatus]) {
+/// as long as a person does not notice. A project that cannot be opened is so marked.
+pub(super) fn count_records(client: &mut Client, projects: &mut [ProjectStatus]) {
     let begin = Instant::now();
     let uncounted = |project: &&mut ProjectStatus| {
-        project.records.is_none() && project.exists && project.bytes <= STATUS_COUNT_BYTES_MAX
+        let is_small = !project.unread && project.bytes <= STATUS_COUNT_BYTES_MAX;
+        project.records.is_none() && project.exists && is_small
     };
     for project in projects.iter_mut().filter(uncounted).take(STATUS_COUNTED_MAX) {
         if begin.elapsed() > Duration::from_millis(STATUS_COUNT_MS) {
@@ -147,13 +148,27 @@ fn personal(out: &mut dyn Write, memory: Option<&ProjectStatus>) -> io::Result<(
         || "your own notes".to_owned(),
         |records| show::count(records.total(), "note") + " of your own",
     );
-    let bytes = show::bytes(memory.bytes);
+    let bytes = size(memory);
     writeln!(out, "\n{notes}, in every project: {bytes}; `anchord list --user` shows them")?;
     if let Some(reason) = &memory.read_only {
-        let text = format!("they cannot be written: {reason}");
+        let text = format!("they {}", unusable(memory, reason));
         writeln!(out, "{}", show::plain(&text).red())?;
     }
     Ok(())
+}
+
+/// Returns a memory's size; `?` if it is not known.
+fn size(memory: &ProjectStatus) -> String {
+    if memory.unread { "?".to_owned() } else { show::bytes(memory.bytes) }
+}
+
+/// Says that a memory cannot be read or written, and why.
+pub(super) fn unusable(memory: &ProjectStatus, reason: &str) -> String {
+    if memory.unread {
+        format!("cannot be read: {}", reason.strip_prefix("cannot read ").unwrap_or(reason))
+    } else {
+        format!("cannot be written: {reason}")
+    }
 }
 
 /// Prints what outlines of files cost and saved, if any were given.
@@ -293,15 +308,19 @@ pub(super) fn projects(
             project.name.clone(),
             project.records.map_or_else(|| "-".to_owned(), |records| records.total().to_string()),
             revision,
-            show::bytes(project.bytes),
-            project.last_used.map_or_else(|| "never".to_owned(), |used| show::ago(now, used)),
+            size(project),
+            match project.last_used {
+                Some(used) => show::ago(now, used),
+                None if project.unread => "?".to_owned(),
+                None => "never".to_owned(),
+            },
             if project.exists { place } else { format!("{place} (not there)") },
         ]);
     }
     table.print(out)?;
     for project in projects {
         if let Some(reason) = &project.read_only {
-            let text = format!("{} cannot be written: {}", project.name, reason);
+            let text = format!("{} {}", project.name, unusable(project, reason));
             writeln!(out, "{}", show::plain(&text).red())?;
         }
         if let Some(state) = &project.shared {

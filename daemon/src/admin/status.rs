@@ -143,11 +143,19 @@ pub(super) fn sessions(service: &SessionService) -> Vec<SessionSummary> {
                 .or_else(|| written_to.and_then(|id| service.projects.open.get(id)));
             let staged =
                 open.as_ref().and_then(|open| open.memory().staged_by(&session.id).cloned());
-            let project = session.project_id().or(written_to).map(|id| {
+            let working = session.project_id().or(written_to);
+            // Where a project cannot be read, no call gets as far as working in it.
+            let located = || {
+                let root = session.known_root()?;
+                let here = registry.projects().find(|project| text(&project.root) == root);
+                here.map(|project| project.id)
+            };
+            let project = working.or_else(located).map(|id| {
                 let known = || Some(text(&registry.project(id)?.root));
                 let root = session.known_root().or_else(known).unwrap_or_default();
                 ProjectRef { id: id.to_string(), root }
             });
+            let is_unread = working.is_none() && project.is_some();
             SessionSummary {
                 id: session.id.to_string(),
                 client: session.client().to_string(),
@@ -162,7 +170,7 @@ pub(super) fn sessions(service: &SessionService) -> Vec<SessionSummary> {
                         summary: staged.summary.is_some(),
                     })
                     .unwrap_or_default(),
-                staged_unknown: open.is_none() && written_to.is_some(),
+                staged_unknown: open.is_none() && (written_to.is_some() || is_unread),
                 joined: session_status.confidence.map(|confidence| confidence.name().to_owned()),
             }
         })
@@ -195,7 +203,9 @@ async fn personal_status(service: &SessionService) -> Option<ProjectStatus> {
         }
         Err(error) => {
             let status = memory_status(service, ProjectId::PERSONAL, None).await;
-            Some(ProjectStatus { read_only: Some(error.to_string()), ..status })
+            let read_only = status.read_only.filter(|_| status.unread);
+            let read_only = read_only.or_else(|| Some(error.to_string()));
+            Some(ProjectStatus { read_only, ..status })
         }
     }
 }
@@ -241,7 +251,8 @@ async fn memory_status(
         entries: memory.as_ref().map_or(0, |memory| memory.seq().0),
         bytes: usage.bytes,
         last_used: usage.written.map(|time| clock::timestamp(time).0),
-        read_only: read_only.or(usage.unread),
+        unread: usage.unread.is_some(),
+        read_only: usage.unread.or(read_only),
         shared: service.shared.reported(id),
         team,
     }

@@ -12,7 +12,7 @@ use anchord_daemon::store::refuse_network_fs;
 use anchord_memory::shell_line;
 use anchord_proto::instance::{InstanceDir, InstanceFile};
 
-use super::super::shared;
+use super::super::{shared, status};
 use super::{Finding, is_reported};
 use crate::client::Client;
 use crate::exit::Error;
@@ -23,6 +23,7 @@ use crate::show;
 
 const ABOUT: &str = "data";
 const SHARED: &str = "shared";
+const MAKE_READABLE: &str = "Make it readable again, for the user whom the daemon runs as.";
 
 /// Reports how a project's memory is shared, if it is.
 fn shared(project: &ProjectStatus) -> Option<Finding> {
@@ -98,8 +99,12 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
         match read_only(dir, project) {
             Ok(None) => journals.check(dir, &project.id, &project.name, project.bytes, found),
             Ok(Some(reason)) => {
-                let what = format!("{} cannot be written: {reason}", project.name);
-                let action = format!("Run `anchord journal verify --project {}`.", project.id);
+                let what = format!("{} {}", project.name, status::unusable(project, &reason));
+                let action = if project.unread {
+                    MAKE_READABLE.to_owned()
+                } else {
+                    format!("Run `anchord journal verify --project {}`.", project.id)
+                };
                 found.push(Finding::problem(ABOUT, what, action));
             }
             Err(error) => {
@@ -111,7 +116,8 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
             }
         }
     }
-    for project in status.map(|status| status.projects.as_slice()).unwrap_or_default() {
+    let projects = status.map(|status| status.projects.as_slice()).unwrap_or_default();
+    for project in projects.iter().filter(|project| !project.unread) {
         match mixed(dir, project) {
             Ok(finding) => found.extend(finding),
             Err(error) if is_reported(found, project, &error) => {}
@@ -126,8 +132,10 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
     }
     if let Some(personal) = status.and_then(|status| status.personal.as_ref()) {
         if let Some(reason) = &personal.read_only {
-            let what = format!("your own notes cannot be written: {reason}");
-            found.push(Finding::problem(ABOUT, what, "Run `anchord journal verify --user`."));
+            let what = format!("your own notes {}", status::unusable(personal, reason));
+            let verify = "Run `anchord journal verify --user`.";
+            let action = if personal.unread { MAKE_READABLE } else { verify };
+            found.push(Finding::problem(ABOUT, what, action));
         } else {
             journals.check(dir, api::USER, "your own notes", personal.bytes, found);
         }

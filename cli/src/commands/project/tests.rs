@@ -25,6 +25,7 @@ fn a_list_shows_path_records_and_bytes() {
         bytes: 81_234,
         last_used: None,
         read_only: None,
+        unread: false,
         shared: None,
         team: None,
     };

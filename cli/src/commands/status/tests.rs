@@ -63,6 +63,7 @@ fn project(id: &str, name: &str) -> ProjectStatus {
         bytes: 1_234_567,
         last_used: Some(NOW - 3_000),
         read_only: None,
+        unread: false,
         shared: None,
         team: None,
     }
@@ -148,6 +149,31 @@ fn a_busy_daemon_shows_sessions_projects_and_problems() {
       old           -         7    80 kB  21 days ago  ~/src/old (not there)
       notes         -         -   1.2 MB      3 s ago  ~/src/notes
     old cannot be written: line 7 of 000002.jsonl is bad
+    ");
+}
+
+#[test]
+fn an_unreadable_project_shows_neither_a_size_nor_a_last_use() {
+    let why = Some("cannot read /data/p1: Permission denied".to_owned());
+    let unread = ProjectStatus {
+        records: None,
+        revision: 0,
+        bytes: 0,
+        last_used: None,
+        read_only: why.clone(),
+        unread: true,
+        ..project("p1", "parser")
+    };
+    let own = ProjectStatus { id: "user".into(), ..unread.clone() };
+    let text = printed(&StatusReply { projects: vec![unread], personal: Some(own), ..fresh() });
+    let (_, text) = text.split_once("\n1 project\n").unwrap();
+    insta::assert_snapshot!(text, @r"
+      name    records  revision  on disk  used  where
+      parser        -         -        ?     ?  ~/src/parser
+    parser cannot be read: /data/p1: Permission denied
+
+    your own notes, in every project: ?; `anchord list --user` shows them
+    they cannot be read: /data/p1: Permission denied
     ");
 }
 

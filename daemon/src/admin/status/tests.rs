@@ -57,3 +57,30 @@ async fn what_is_staged_is_not_denied_after_a_restart() {
     let id = |one: &SessionSummary| one.project.as_ref().map(|project| project.id.clone());
     assert_eq!(id(&first[0]), id(&one), "its project is known before its next call");
 }
+
+#[tokio::test]
+async fn a_memory_that_cannot_be_read_is_marked_and_its_sessions_name_it() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    shim.call("memory_note", serde_json::json!({ "content": "the port is 7717" })).await;
+    drop(shim);
+    let listed = projects(&world.daemon.sessions).await.unwrap().projects;
+    let [project]: [ProjectStatus; 1] = listed.try_into().unwrap();
+    assert!(!project.unread && project.bytes > 0, "{project:?}");
+    let directory = world.daemon.projects.open.directory(project.id.parse().unwrap());
+    let world = world.restart(false).await;
+    std::fs::rename(&directory, directory.with_extension("away")).unwrap();
+    std::fs::write(&directory, "not a directory, which root could read at any mode").unwrap();
+
+    let mut shim = world.shim().await;
+    let refused = shim.call("memory_load", serde_json::json!({})).await;
+    assert!(refused.starts_with("ERROR "), "{refused}");
+    let told = status(&world.daemon.admin).await.unwrap();
+    let [unread]: [ProjectStatus; 1] = told.projects.try_into().unwrap();
+    assert!(unread.unread && unread.last_used.is_none(), "{unread:?}");
+    let why = unread.read_only.unwrap();
+    assert!(why.starts_with(&format!("cannot read {}", directory.display())), "{why}");
+    let session = told.sessions.into_iter().find(|session| session.connected).unwrap();
+    assert_eq!(session.project.map(|it| it.id), Some(project.id));
+    assert!(session.staged_unknown, "what it staged is there and cannot be seen");
+}
