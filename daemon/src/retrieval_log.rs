@@ -12,6 +12,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::num::NonZeroU64;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -133,6 +134,9 @@ pub struct Retrieval {
     /// The time from the call's turn to its answer, in microseconds.
     #[serde(default)]
     pub micros: u64,
+    /// The number of lines just before this one that could not be written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<NonZeroU64>,
 }
 
 /// The replacement for arguments that were purged.
@@ -293,7 +297,7 @@ impl RetrievalLog {
         }
     }
 
-    /// Returns a channel that changes with each line of any project.
+    /// Returns a channel that changes with each line of any project, written or lost.
     pub(crate) fn written(&self) -> watch::Receiver<u64> {
         self.written.clone()
     }
@@ -332,16 +336,23 @@ async fn run(mut queue: mpsc::Receiver<Job>, tokens: Arc<AtomicU64>, changed: wa
 struct Writer {
     /// The number of the last line of each log in use.
     last: HashMap<PathBuf, u64>,
-    /// The logs whose last line was lost, each with the reason.
-    lost: HashMap<PathBuf, String>,
+    /// The logs whose last lines were lost.
+    lost: HashMap<PathBuf, LostLines>,
     /// The last answers to agents, oldest first.
     recent: VecDeque<Recent>,
     /// The files that the batch under way appends to.
     opened: HashMap<PathBuf, File>,
 }
 
+/// The lines of a log that were lost since its last one. The next one has their number.
+#[derive(Debug)]
+struct LostLines {
+    count: NonZeroU64,
+    why: String,
+}
+
 impl Writer {
-    /// Runs a batch of jobs. Returns the number of lines written.
+    /// Runs a batch of jobs. Returns the number of lines written or lost.
     fn serve_batch(&mut self, jobs: Vec<Job>, given: &AtomicU64) -> u64 {
         let lines = jobs.into_iter().map(|job| self.serve(job, given)).sum();
         // The next batch may find that somebody moved or removed a file.
@@ -349,7 +360,7 @@ impl Writer {
         lines
     }
 
-    /// Runs a job. Returns the number of lines written.
+    /// Runs a job. Returns the number of lines written or lost.
     fn serve(&mut self, job: Job, given: &AtomicU64) -> u64 {
         match job {
             Job::Write { directory, mut line, given: answer } => {
@@ -358,6 +369,7 @@ impl Writer {
                     given.fetch_add(line.tokens.into(), Ordering::Relaxed);
                 }
                 let Some(directory) = directory else { return 0 };
+                line.lost = self.lost.get(&directory).map(|lost| lost.count);
                 match self.append(&directory, *line) {
                     Ok(line) => {
                         self.lost.remove(&directory);
@@ -368,7 +380,11 @@ impl Writer {
                         tracing::debug!(%error, "a line of the retrieval log was lost");
                         // Where nothing is remembered, nothing is logged.
                         if error.kind() != io::ErrorKind::NotFound {
-                            self.lost.insert(directory, error.to_string());
+                            let before = self.lost.get(&directory).map(|lost| lost.count);
+                            let count = before.map_or(NonZeroU64::MIN, |it| it.saturating_add(1));
+                            let why = error.to_string();
+                            self.lost.insert(directory, LostLines { count, why });
+                            return 1;
                         }
                     }
                 }
@@ -479,7 +495,7 @@ impl Writer {
         unread.or_else(|| {
             let place = if newer.exists() { &newer } else { directory };
             let why = match rustix::fs::access(place, rustix::fs::Access::WRITE_OK) {
-                Ok(()) | Err(rustix::io::Errno::NOENT) => self.lost.get(directory).cloned()?,
+                Ok(()) | Err(rustix::io::Errno::NOENT) => self.lost.get(directory)?.why.clone(),
                 Err(error) => io::Error::from(error).to_string(),
             };
             Some(format!("no line can be added to {}: {why}", newer.display()))

@@ -3,6 +3,7 @@
 mod checks;
 
 use std::io::Write;
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread;
@@ -175,7 +176,7 @@ impl Args {
     }
 
     fn shows(&self, line: &Retrieval) -> bool {
-        self.is_since(line.time) && (!self.rules || line.tool == api::RULE_CHECK)
+        self.is_since(line.time) && (!self.rules || is_check(line) || line.lost.is_some())
     }
 
     fn is_since(&self, millis: i64) -> bool {
@@ -185,6 +186,13 @@ impl Args {
     fn print(&self, out: &mut dyn Write, lines: &[Retrieval]) -> Result<(), Error> {
         let layout = Layout::here();
         for line in lines.iter().filter(|line| self.shows(line)) {
+            if let Some(lost) = line.lost.filter(|_| !self.json) {
+                writeln!(out, "{}", layout.fitted(missing(lost)).yellow())?;
+            }
+            // This one only says that others, which may have been checks, are missing.
+            if self.rules && !is_check(line) {
+                continue;
+            }
             if self.json {
                 let text = serde_json::to_string(line).context("cannot write JSON")?;
                 writeln!(out, "{text}")?;
@@ -248,6 +256,17 @@ fn send_new(
             return Err(incomplete(fault));
         }
     }
+}
+
+fn is_check(line: &Retrieval) -> bool {
+    line.tool == api::RULE_CHECK
+}
+
+/// Says in place of lines that they were lost.
+fn missing(lost: NonZeroU64) -> String {
+    let are = if lost == NonZeroU64::MIN { "is" } else { "are" };
+    let lines = show::count(lost.get(), "line");
+    format!("{lines} {are} missing here: the log could not be written")
 }
 
 fn incomplete(fault: String) -> Error {

@@ -210,7 +210,14 @@ async fn a_log_says_that_it_cannot_be_read_or_written() {
 
     std::fs::remove_file(&newer).unwrap();
     std::fs::create_dir(&newer).unwrap();
+    log.flush().await;
+    let written = log.written();
     write();
+    write();
+    log.flush().await;
+    // Once this is answered, all of an earlier batch is reported.
+    log.flush().await;
+    assert!(written.has_changed().unwrap(), "followers learn at once that lines are lost");
     let why = fault().await.unwrap();
     assert!(why.contains("no line can be added") && why.contains("Is a directory"), "{why}");
     std::fs::remove_dir(&newer).unwrap();
@@ -221,6 +228,10 @@ async fn a_log_says_that_it_cannot_be_read_or_written() {
     std::fs::remove_file(&newer).unwrap();
     write();
     assert_eq!(fault().await, None, "it is written again");
+    write();
+    let lines = log.read(dir.clone(), Start::Last, 9).await;
+    let lost: Vec<u64> = lines.iter().map(|line| line.lost.map_or(0, NonZeroU64::get)).collect();
+    assert_eq!(lost, [2, 0], "the next line says how many are missing");
 
     let gone = dir.join("gone");
     log.write(Some(gone.clone()), line("memory_get"), LoggedAnswer::default());

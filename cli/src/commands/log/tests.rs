@@ -209,3 +209,20 @@ fn since_chooses_lines_by_their_time_and_shows_them_all() {
     let rules = args(&["--since", "2026-11-20", "--rules"]);
     assert!(!rules.shows(&at("2026-11-21")), "no check of a rule");
 }
+
+#[test]
+fn lost_lines_are_named_where_they_are_missing() {
+    let told = |words: &[&str], lost, tool: &str| {
+        let tool = tool.to_owned();
+        let line = Retrieval { tool, lost: NonZeroU64::new(lost), ..Retrieval::default() };
+        let mut out = Vec::new();
+        args(words).print(&mut out, &[line]).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        (text.lines().count(), text.contains(" missing here: the log could not be written"))
+    };
+    assert_eq!(told(&[], 2, "memory_load"), (2, true));
+    assert_eq!(told(&[], 0, "memory_load"), (1, false));
+    assert_eq!(told(&["--rules"], 2, "memory_load"), (1, true), "they may have been checks");
+    assert_eq!(told(&["--rules"], 1, api::RULE_CHECK), (2, true));
+    assert_eq!(told(&["--rules", "--json"], 2, "memory_load"), (0, false), "only checks");
+}
