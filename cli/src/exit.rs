@@ -5,6 +5,9 @@ use std::io;
 
 use anchord_agents::setup::ProgramsError;
 use anchord_daemon::api::{ErrorCode, ErrorReply};
+use anchord_memory::Audience;
+
+use crate::history::person;
 
 /// The end of `anchord --help`: examples, and the exit codes, which the README has in a line.
 pub const AFTER_HELP: &str = "\
@@ -128,8 +131,18 @@ impl fmt::Display for Error {
 
 impl From<ErrorReply> for Error {
     fn from(reply: ErrorReply) -> Self {
-        Self { kind: reply.code.into(), message: reply.error, action: reply.action }
+        let action = reply.action.map(|action| naming_memory(action, &person()));
+        Self { kind: reply.code.into(), message: reply.error, action }
     }
+}
+
+/// Adds the options that name the memory to commands in the daemon's advice. The daemon does not
+/// know how a command named it.
+fn naming_memory(advice: String, person: &Audience) -> String {
+    ["verify", "repair"].into_iter().fold(advice, |advice, what| {
+        let named = person.command(&["journal", what]);
+        advice.replace(&format!("`anchord journal {what}`"), &named)
+    })
 }
 
 impl From<ProgramsError> for Error {

@@ -463,6 +463,11 @@ fn a_journal_from_before_a_repair_is_repaired_once_more() {
     fs::write(&journal, &damaged).unwrap();
     let loaded = shell.done(&["load"]);
     assert!(loaded.starts_with("READ-ONLY, nothing can be saved: "), "{loaded}");
+    let root = project.path().to_str().unwrap();
+    let (code, verified) = shell.said(&["journal", "verify", "--project", root]);
+    assert_eq!(code, 5, "{verified}");
+    let named = format!("`anchord journal repair --project {root}` shows what can be restored");
+    assert!(verified.contains(&named) && !verified.contains("repair`"), "{verified}");
     let (code, plan) = shell.said(&["journal", "repair"]);
     assert_eq!(code, 2, "it asks: {plan}");
     assert!(plan.contains("from before a repair or purge"), "{plan}");

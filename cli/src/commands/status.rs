@@ -318,10 +318,12 @@ pub(super) fn projects(
         ]);
     }
     table.print(out)?;
+    let mut is_unusable = false;
     for project in projects {
         if let Some(reason) = &project.read_only {
             let text = format!("{} {}", project.name, unusable(project, reason));
             writeln!(out, "{}", show::plain(&text).red())?;
+            is_unusable = true;
         }
         if let Some(state) = &project.shared {
             let text = format!("{}: {}", show::plain(&project.name), shared::line(state));
@@ -334,6 +336,9 @@ pub(super) fn projects(
             let text = if state.error.is_some() { text.yellow().to_string() } else { text };
             writeln!(out, "{text}")?;
         }
+    }
+    if is_unusable {
+        writeln!(out, "`anchord doctor` says what to do.")?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Exit codes are stable, because scripts rely on them.
 
+use anchord_memory::Shell;
+
 use super::*;
 
 #[test]
@@ -50,4 +52,15 @@ fn a_closed_reader_is_not_a_failure() {
     assert_eq!(gone.kind.code(), 0);
     let full = Error::from(io::Error::from(io::ErrorKind::StorageFull));
     assert_eq!(full.kind.code(), 1);
+}
+
+#[test]
+fn the_daemons_advice_names_the_memory() {
+    let typed = ["journal", "rebuild", "--project", "/src/my parser"].map(str::to_owned).into();
+    let person = Audience::Person(Shell { typed });
+    let advice = "`anchord journal repair` shows what can be restored".to_owned();
+    assert_eq!(
+        naming_memory(advice, &person),
+        "`anchord journal repair --project '/src/my parser'` shows what can be restored"
+    );
 }

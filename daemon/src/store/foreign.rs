@@ -46,7 +46,7 @@ impl<M: StateMachine> JournalStore<M> {
         };
         let why = format!(
             "{} is another memory's journal: its id is {}, the snapshots are of {journal}; put \
-             this memory's journal back, or see what `anchord journal repair` can restore",
+             this memory's journal back, or see what a repair can restore",
             self.journal.dir.display(),
             self.journal.id
         );

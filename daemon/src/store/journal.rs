@@ -336,7 +336,7 @@ impl Journal {
     fn lose_segment(&mut self, path: &Path) -> StoreError {
         let why = format!(
             "{} was removed or replaced while the daemon ran; put it back or see what \
-             `anchord journal repair` can restore, then run `anchord restart`",
+             a repair of the journal can restore, then run `anchord restart`",
             path.display()
         );
         self.file = None;

@@ -284,8 +284,8 @@ impl<M: StateMachine> JournalStore<M> {
         }
         let contradicts = |what: String| {
             let why = format!(
-                "{what}; the memory is shown from the better of the two. \
-                 `anchord journal repair` shows what can be restored"
+                "{what}; the memory is shown from the better of the two, and a repair first \
+                 shows what it can restore"
             );
             Ok(Relation::Contradicts(why))
         };
@@ -297,7 +297,7 @@ impl<M: StateMachine> JournalStore<M> {
         if meta.machine == M::NAME && meta.journal != journal.id && !journal.id.is_nil() {
             return Ok(Relation::Foreign(format!(
                 "{other}, but another memory's: its id is {} instead of {}; put this memory's \
-                 journal back, or see what `anchord journal repair` can restore",
+                 journal back, or see what a repair can restore",
                 journal.id, meta.journal
             )));
         }

@@ -95,8 +95,10 @@ pub(crate) fn open(
     Ok(opening.finish(false))
 }
 
-/// Advice for a file that is missing or empty.
-const RESTORE: &str = "put it back, restore a backup with `anchord restore`, or see what `anchord journal repair` can restore";
+/// Advice for a file that is missing or empty. A command would have to name the memory, which the
+/// store does not know.
+const RESTORE: &str =
+    "put it back, restore a backup, or see what a repair of the journal can restore";
 
 /// A segment's number and its bytes.
 type LastSegment = (u32, Vec<u8>);

@@ -15,7 +15,7 @@ use anchord_proto::instance::{InstanceDir, InstanceFile};
 use super::super::{shared, status};
 use super::{Finding, is_reported};
 use crate::client::Client;
-use crate::exit::Error;
+use crate::exit::{Error, Kind};
 use crate::limits::{
     DOCTOR_FREE_BYTES_MIN, DOCTOR_JOURNAL_BYTES_MAX, DOCTOR_LOG_BYTES_MAX, DOCTOR_LOG_LINES_MAX,
 };
@@ -109,9 +109,12 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
             }
             Err(error) => {
                 let what = format!("{} could not be opened: {}", project.name, error.message);
-                let action = error.action.unwrap_or_else(|| {
-                    "Once that is put right, run `anchord doctor` again.".to_owned()
-                });
+                let verify = || format!("Run `anchord journal verify --project {}`.", project.id);
+                let action = match error.action {
+                    Some(_) if error.kind == Kind::Damaged => verify(),
+                    Some(action) => action,
+                    None => "Once that is put right, run `anchord doctor` again.".to_owned(),
+                };
                 found.push(Finding::problem(ABOUT, what, action));
             }
         }
@@ -187,7 +190,9 @@ impl Journals {
             }
             Err(error) => {
                 let what = format!("{name}: the journal could not be checked: {}", error.message);
-                found.push(Finding::problem(ABOUT, what, error.action.unwrap_or(action)));
+                // The daemon's advice on damage does not name the memory.
+                let advice = error.action.filter(|_| error.kind != Kind::Damaged);
+                found.push(Finding::problem(ABOUT, what, advice.unwrap_or(action)));
             }
         }
     }

@@ -149,6 +149,7 @@ fn a_busy_daemon_shows_sessions_projects_and_problems() {
       old           -         7    80 kB  21 days ago  ~/src/old (not there)
       notes         -         -   1.2 MB      3 s ago  ~/src/notes
     old cannot be written: line 7 of 000002.jsonl is bad
+    `anchord doctor` says what to do.
     ");
 }
 
@@ -171,6 +172,7 @@ fn an_unreadable_project_shows_neither_a_size_nor_a_last_use() {
       name    records  revision  on disk  used  where
       parser        -         -        ?     ?  ~/src/parser
     parser cannot be read: /data/p1: Permission denied
+    `anchord doctor` says what to do.
 
     your own notes, in every project: ?; `anchord list --user` shows them
     they cannot be read: /data/p1: Permission denied

@@ -67,7 +67,7 @@ async fn a_memory_that_cannot_be_read_is_marked_and_its_sessions_name_it() {
     let listed = projects(&world.daemon.sessions).await.unwrap().projects;
     let [project]: [ProjectStatus; 1] = listed.try_into().unwrap();
     assert!(!project.unread && project.bytes > 0, "{project:?}");
-    let directory = world.daemon.projects.open.directory(project.id.parse().unwrap());
+    let directory = world.daemon.projects.open.directory(ProjectId(project.id.parse().unwrap()));
     let world = world.restart(false).await;
     std::fs::rename(&directory, directory.with_extension("away")).unwrap();
     std::fs::write(&directory, "not a directory, which root could read at any mode").unwrap();

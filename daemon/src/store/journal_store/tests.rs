@@ -432,7 +432,7 @@ fn a_journal_shorter_than_its_index_is_served_read_only_from_the_index() {
             again.report.read_only.as_deref(),
             Some(
                 "journal/000001.jsonl ends at entry 2, but the index has 4; the memory is shown from \
-                 the better of the two. `anchord journal repair` shows what can be restored"
+                 the better of the two, and a repair first shows what it can restore"
             )
         );
         assert_eq!((again.report.entries, again.report.rebuilt.clone()), (4, None));

@@ -10,7 +10,8 @@ use crate::store::format::FORMAT;
 use crate::store::limits::HEADER_BYTES_MAX;
 use crate::store::{Entry, JournalStore, Options, Store, StoreError};
 
-const RESTORE: &str = "put it back, restore a backup with `anchord restore`, or see what `anchord journal repair` can restore";
+const RESTORE: &str =
+    "put it back, restore a backup, or see what a repair of the journal can restore";
 
 fn segment(number: u32) -> PathBuf {
     Path::new(DIR).join(format!("journal/{number:06}.jsonl"))
