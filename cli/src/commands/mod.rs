@@ -214,7 +214,7 @@ impl MemoryArg {
         if !self.user {
             return self.project.resolve();
         }
-        if self.project.is_given() {
+        if self.names_two() {
             return Err(Error::usage("--user and --project name two memories; give only one"));
         }
         Ok(api::USER.to_owned())
@@ -222,10 +222,15 @@ impl MemoryArg {
 
     /// Resolves the memory that has a record. An id of a user's own note needs no --user.
     fn resolve_for(&self, name: &str) -> Result<String, Error> {
-        if name.parse().is_ok_and(RecordId::is_personal) {
+        if name.parse().is_ok_and(RecordId::is_personal) && !self.names_two() {
             return Ok(api::USER.to_owned());
         }
         self.resolve()
+    }
+
+    /// Whether the options name two memories, which [`Self::resolve`] refuses.
+    fn names_two(&self) -> bool {
+        self.user && self.project.is_given()
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use anchord_daemon::api::{self, PurgeParams, PurgeReply};
-use anchord_memory::{RecordId, Shell};
+use anchord_memory::{RecordId, Shell, shell_line};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 
@@ -54,17 +54,20 @@ impl Args {
     /// Resolves the one memory that everything is purged from.
     fn target(&self) -> Result<String, Error> {
         let is_personal = |name: &&String| name.parse().is_ok_and(RecordId::is_personal);
-        let of_user = self.ids.iter().filter(is_personal).count();
-        if of_user == 0 {
+        let of_user: Vec<&String> = self.ids.iter().filter(is_personal).collect();
+        if of_user.is_empty() || self.memory.names_two() {
             return self.memory.resolve();
         }
-        if (of_user < self.ids.len() || self.query.is_some()) && !self.memory.user {
+        if (of_user.len() < self.ids.len() || self.query.is_some()) && !self.memory.user {
+            let purge = shell_line(
+                ["anchord", "purge"].into_iter().chain(of_user.into_iter().map(String::as_str)),
+            );
             return Err(Error::usage(
                 "some of this is in your own notes and the rest in a project",
             )
-            .with_action(
-                "Purge them separately: `anchord purge --user` takes your own notes off the disk.",
-            ));
+            .with_action(format!(
+                "Purge them separately: `{purge}` takes your own notes off the disk."
+            )));
         }
         Ok(api::USER.to_owned())
     }
@@ -77,7 +80,12 @@ impl Args {
         };
         let mut client = Client::started(&InstanceDir::locate()?)?;
         // Not the rest of the line, which may have the text that has to go.
-        let typed = Shell { typed: typed() }.memory();
+        let typed = if project == api::USER {
+            // The ids alone may have named this memory, whatever the options name.
+            vec!["--user".to_owned()]
+        } else {
+            Shell { typed: typed() }.memory()
+        };
         let mut params = PurgeParams { project, ids: self.ids, query, dry_run: true, typed };
         let plan: PurgeReply = client.post(api::PURGE, &params)?;
         if !self.json {

@@ -109,3 +109,26 @@ fn an_empty_purge_is_reported() {
     };
     assert_eq!(shown(&nothing), "nothing to purge: no record, file or log contains the text\n");
 }
+
+#[derive(Debug, clap::Parser)]
+struct Command {
+    #[command(flatten)]
+    args: Args,
+}
+
+fn target(words: &[&str]) -> Result<String, Error> {
+    let words = std::iter::once(&"purge").chain(words);
+    <Command as clap::Parser>::try_parse_from(words).unwrap().args.target()
+}
+
+#[test]
+fn everything_goes_from_one_memory() {
+    assert_eq!(target(&["u1", "u2"]).unwrap(), api::USER);
+    let both = target(&["u1", "--project", "/", "--user"]).unwrap_err();
+    assert!(both.message.contains("name two memories"), "{both}");
+    let mixed = target(&["u1", "n3", "u2"]).unwrap_err();
+    assert_eq!(
+        mixed.action.unwrap(),
+        "Purge them separately: `anchord purge u1 u2` takes your own notes off the disk."
+    );
+}
