@@ -202,7 +202,12 @@ fn text_in(input: impl Read) -> Result<String, Error> {
 
 fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {
     if plan.is_empty() {
-        return Ok(writeln!(out, "nothing to purge: no record, file or log contains the text")?);
+        if plan.already.is_empty() {
+            writeln!(out, "nothing to purge: no record, file or log contains the text")?;
+        } else {
+            writeln!(out, "Purged before: {}. Nothing is left to purge.", listed(&plan.already))?;
+        }
+        return Ok(());
     }
     let team =
         if plan.team { ", from the team's database and from its other machines" } else { "" };

@@ -120,8 +120,8 @@ fn name_files(reply: &mut PurgeReply, files: &PurgedFiles) {
     reply.failed.extend(stay);
 }
 
-/// Returns what is to be purged, and the ids of records that were purged before. Those are no error
-/// beside others: a purge that was cut off is finished by repeating it.
+/// Returns what is to be purged, and the ids of records that were purged before. Those are no error:
+/// a purge that was cut off is finished by repeating it.
 fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<(PurgeScope, Vec<String>)> {
     let bad = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
     let mut ids = BTreeSet::new();
@@ -141,10 +141,12 @@ fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<(PurgeScope, Vec<Stri
     }
     let is_gone = |id: &&RecordId| memory.record(**id).is_none();
     let gone: Vec<RecordId> = ids.iter().filter(is_gone).copied().collect();
-    let unknown = gone.iter().find(|id| memory.purged(**id).is_none());
-    let is_all = gone.len() == ids.len() && query.is_none();
-    if let Some(id) = unknown.or(gone.first().filter(|_| is_all)) {
-        return Err(missing(memory, *id, params));
+    if let Some(id) = gone.iter().find(|id| memory.purged(**id).is_none()) {
+        return Err(ErrorReply {
+            code: ErrorCode::NotFound,
+            error: format!("there is no record {id}"),
+            action: Some(how_to_find(params)),
+        });
     }
     ids.retain(|id| !gone.contains(id));
     Ok((PurgeScope { ids, query }, gone.iter().map(ToString::to_string).collect()))
@@ -168,14 +170,6 @@ fn with_key(memory: &Memory, key: &str, params: &PurgeParams) -> Answer<Vec<Reco
 fn how_to_find(params: &PurgeParams) -> String {
     let list = Audience::Person(Shell { typed: params.typed.clone() }).command(&["list"]);
     format!("{list} shows ids and keys; `--query TEXT` finds records by a text in any version")
-}
-
-fn missing(memory: &Memory, id: RecordId, params: &PurgeParams) -> ErrorReply {
-    let error = match memory.purged(id) {
-        Some(purged) => format!("{id} was purged on {} already", purged.time.date()),
-        None => format!("there is no record {id}"),
-    };
-    ErrorReply { code: ErrorCode::NotFound, error, action: Some(how_to_find(params)) }
 }
 
 /// Returns the error for shared files that stand in a purge's way. They would bring their records

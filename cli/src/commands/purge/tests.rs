@@ -105,9 +105,12 @@ fn an_empty_purge_is_reported() {
         elsewhere: Vec::new(),
         files: 0,
         shared: Vec::new(),
+        already: Vec::new(),
         ..plan()
     };
     assert_eq!(shown(&nothing), "nothing to purge: no record, file or log contains the text\n");
+    let again = PurgeReply { already: vec!["n32".to_owned(), "n33".to_owned()], ..nothing };
+    assert_eq!(shown(&again), "Purged before: n32 and n33. Nothing is left to purge.\n");
 }
 
 #[derive(Debug, clap::Parser)]
