@@ -148,8 +148,23 @@ pub struct CommitCounts {
     pub activated: u64,
     /// Forgotten records.
     pub forgotten: u64,
-    /// Records whose content was purged since.
+    /// Records that it purged, or whose content was purged since.
     pub purged: u64,
+}
+
+impl Commit {
+    /// Adds the records that it purged. An entry of a purge does not name them.
+    #[must_use]
+    pub fn with_purged(mut self, purged: Vec<RecordId>) -> Self {
+        self.counts.purged += purged.len() as u64;
+        Self { purged, ..self }
+    }
+
+    /// Returns its numbers without the records that it purged itself.
+    pub fn counts_beside_purged(&self) -> CommitCounts {
+        let purged = self.counts.purged.saturating_sub(self.purged.len() as u64);
+        CommitCounts { purged, ..self.counts }
+    }
 }
 
 impl CommitCounts {

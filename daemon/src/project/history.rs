@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anchord_memory::{
-    Change, Commit, CommitDetail, CommitHead, Kind, Memory, Reader, Record, RecordDiff, RecordId,
+    Change, CommitDetail, CommitHead, Kind, Memory, Reader, Record, RecordDiff, RecordId,
     RecordState, Revision, RevisionDiff, Seq, SessionId, StoredCommit, StoredVersion, Timestamp,
     UndoBasis, UndoTarget, Version, VersionContent, Versions, WantedVersions, diff, limits,
 };
@@ -305,11 +305,9 @@ impl HistoryReader {
             let shown = records(stored);
             let diffs = shown.iter().filter_map(|after| compared(&versions, after, reader));
             let all = if with_diff { stored.records(reader).count() } else { 0 };
+            let described = stored.described_in_team(reader, self.member());
             CommitDetail {
-                commit: Commit {
-                    purged: stored.purged(&self.memory),
-                    ..stored.described_in_team(reader, self.member())
-                },
+                commit: described.with_purged(stored.purged(&self.memory)),
                 records: diffs.collect(),
                 more: all.saturating_sub(shown.len()) as u64,
             }

@@ -129,6 +129,9 @@ fn a_commit_is_named_by_its_session_or_its_first_record() {
     let purge = stored(vec![tombstones(row.created.time)], 2, "purge");
     assert_eq!(purge.described(&Reader::anyone()).summary, "a purge");
     assert_eq!(purge.purged(&after), [row.id]);
+    let told = purge.described(&Reader::anyone()).with_purged(purge.purged(&after));
+    assert_eq!((told.counts.purged, told.purged.len()), (1, 1), "both say the same");
+    assert_eq!(told.counts_beside_purged(), CommitCounts::default(), "none was purged since");
     assert_eq!(stored(vec![tombstones(Timestamp(1))], 3, "purge").purged(&after), [], "another");
     assert_eq!(purged.purged(&after), [], "it is not the purge");
     let notes = vec![Ok(note("the port is 1")), Ok(NewNote { private: true, ..note("mine") })];

@@ -136,7 +136,8 @@ impl Text<'_> {
 
     fn commit(&mut self, detail: &CommitDetail) {
         let commit = &detail.commit;
-        let counts = commit.counts.named().into_iter().filter(|(count, _)| *count > 0);
+        let counts =
+            commit.counts_beside_purged().named().into_iter().filter(|(count, _)| *count > 0);
         let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
         let session = commit.head.session.as_ref().map_or("", |session| &session.0);
         let by = match (commit.client.as_str(), session) {
