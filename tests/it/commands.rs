@@ -104,6 +104,8 @@ fn commands_note_find_and_forget_as_agents_do() {
     let (code, both) = shell.said(&["get", "n1", "n2"]);
     assert_eq!(code, 0, "{both}");
     assert!(both.starts_with("n1") && both.contains("\nn2 plan"), "{both}");
+    let (code, text) = shell.said(&["get", "n1", "n99"]);
+    assert!(code == 1 && text.contains("\nerror: failed to get: there is no record n99"), "{text}");
     let (code, text) = shell.said(&["get", "n1", "plan"]);
     assert_eq!(code, 2, "{text}");
     assert!(text.contains("`plan` is not an id"), "{text}");

@@ -60,6 +60,11 @@ impl Args {
             "expand": self.expand,
             "cursor": self.cursor,
         });
-        tool::run(out, memory, "memory_get", arguments, self.json).map(drop)
+        let reply = tool::run(out, memory, "memory_get", arguments, self.json)?;
+        if reply.refused.is_empty() {
+            return Ok(());
+        }
+        out.flush()?;
+        Err(Error::failed(reply.refused.join("\nerror: ")))
     }
 }

@@ -95,7 +95,8 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
 }
 
 /// Returns what a command gets of a tool's answer.
-fn reply(answer: ToolAnswer) -> ToolReply {
+fn reply(mut answer: ToolAnswer) -> ToolReply {
+    let refused = std::mem::take(&mut answer.refused);
     let ToolAnswer { text, records, truncated, rest, plan, history, outline, passes, .. } = answer;
     ToolReply {
         text,
@@ -104,6 +105,7 @@ fn reply(answer: ToolAnswer) -> ToolReply {
         truncated,
         cursor: rest.as_ref().map(|rest| rest.cursor.clone()),
         left_out: rest.and_then(|rest| rest.left_out).map(|left| left as u64),
+        refused,
         plan: plan.as_deref().map(PlannedCompaction::from),
         history: history.map(Arc::unwrap_or_clone),
         passes,

@@ -58,6 +58,9 @@ pub struct ToolReply {
     /// The minimum number of records that were found but are not in the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<u64>,
+    /// The errors of records that were asked for and cannot be given beside the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
     /// The planned compaction, if the call only plans one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlannedCompaction>,

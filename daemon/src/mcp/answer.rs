@@ -18,6 +18,8 @@ pub(crate) struct ToolAnswer {
     pub(crate) truncated: bool,
     /// The part that did not fit.
     pub(crate) rest: Option<Rest>,
+    /// The errors of records that cannot be given, for a command. An agent reads them in the text.
+    pub(crate) refused: Vec<String>,
     /// A compaction that the answer only shows.
     pub(crate) plan: Option<Arc<CompactionPlan>>,
     /// An answer about history.

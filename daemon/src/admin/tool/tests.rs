@@ -539,3 +539,17 @@ async fn every_tool_named_in_texts_exists() {
         assert!(tools.get(&name).is_some(), "{name}");
     }
 }
+
+#[tokio::test]
+async fn a_person_gets_errors_of_records_apart_from_the_others() {
+    let world = World::new().await;
+    let _shim = with_notes(&world).await;
+    let asked = json!({"id": ["n1", "n99"]});
+    let reply = typed(&world, "get n1 n99", "memory_get", asked.clone()).await.unwrap();
+    assert_eq!(reply.records.len(), 1);
+    let [why] = &reply.refused[..] else { panic!("{reply:?}") };
+    assert!(why.starts_with("failed to get: there is no record n99"), "{why}");
+    assert!(!reply.text.contains("n99"), "{}", reply.text);
+    let of_agent = command(&world, "memory_get", asked).await.unwrap();
+    assert!(of_agent.text.contains("there is no record n99") && of_agent.refused.is_empty());
+}

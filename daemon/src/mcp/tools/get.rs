@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anchord_memory::lines::LineRange;
 use anchord_memory::{
-    Anchor, AnchorState, Body, Kind, Reader, Record, RecordId, Timestamp, Version, find,
+    Anchor, AnchorState, Audience, Body, Kind, Reader, Record, RecordId, Timestamp, Version, find,
     is_expired, limits, plan_use, render, tokens,
 };
 use schemars::JsonSchema;
@@ -183,6 +183,9 @@ async fn several(
     }
     if all.records.is_empty() && !refused.is_empty() {
         return Err(ToolError::Caller(refused.swap_remove(0)));
+    }
+    if matches!(*context.audience, Audience::Person(_)) {
+        all.refused = refused.drain(..).map(|mistake| mistake.to_string()).collect();
     }
     let left_out: Vec<String> = waiting.map(ToString::to_string).collect();
     if !refused.is_empty() || !left_out.is_empty() {
