@@ -233,11 +233,11 @@ fn advice_names_the_project_of_the_command() {
 }
 
 #[test]
-fn a_rule_of_the_teams_file_is_taken_out_there() {
+fn a_rule_that_the_teams_file_does_not_have_is_not_said_to_be_there() {
     let (instance, project) = (Instance::new(), Project::git());
     let disable = ["rules", "disable", "file:friday"];
     let (code, text) = Shell::new(&instance, project.path()).said(&disable);
-    assert!(code == 2 && text.contains("file:friday is a rule in .anchord/rules.toml"), "{text}");
+    assert!(code == 1 && text.contains("there is no rule friday in .anchord/rules.toml"), "{text}");
 }
 
 #[test]

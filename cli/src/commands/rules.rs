@@ -19,7 +19,8 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use super::{ProjectArg, surroundings};
-use crate::exit::Error;
+use crate::exit::{Error, Kind};
+use crate::history::person;
 use crate::show;
 use crate::text;
 use crate::tool::{self, Caller};
@@ -410,22 +411,45 @@ impl TestArgs {
     }
 }
 
+/// A team's file of rules.
+struct RulesFile {
+    /// The project's root.
+    root: PathBuf,
+    /// The name that a person finds it by: with its directory if the project was named.
+    name: String,
+    /// The content; `None` if there is no file.
+    text: Option<String>,
+}
+
+impl RulesFile {
+    fn of(project: &ProjectArg) -> Result<Self, Error> {
+        let root = project.locate(&surroundings())?.root;
+        let path = root.join(FILE);
+        let name = match project.named() {
+            Some(_) => path.display().to_string(),
+            None => FILE.to_owned(),
+        };
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(Error::failed(format!("failed to read {name}: {error}"))),
+        };
+        Ok(Self { root, name, text })
+    }
+}
+
 impl LintArgs {
     fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let root = self.project.locate(&surroundings())?.root;
-        let text = match fs::read_to_string(root.join(FILE)) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                writeln!(out, "There is no {FILE} in {}.", root.display())?;
-                return Ok(ExitCode::SUCCESS);
-            }
-            Err(error) => return Err(Error::failed(format!("failed to read {FILE}: {error}"))),
+        let RulesFile { root, name, text } = RulesFile::of(&self.project)?;
+        let Some(text) = text else {
+            writeln!(out, "There is no {FILE} in {}.", root.display())?;
+            return Ok(ExitCode::SUCCESS);
         };
         let rules = match parse_rules_file(&text) {
             Ok(rules) => rules,
             Err(errors) => {
                 for error in &errors {
-                    writeln!(out, "{}", show::plain(&format!("{FILE}:{error}")))?;
+                    writeln!(out, "{}", show::plain(&format!("{name}: {error}")))?;
                 }
                 return Ok(ExitCode::FAILURE);
             }
@@ -435,7 +459,7 @@ impl LintArgs {
         for rule in &rules {
             for finding in lint_rule(rule, now) {
                 is_sound &= !finding.is_error();
-                let line = format!("{FILE}: {}: {finding}", rule.id);
+                let line = format!("{name}: {}: {finding}", rule.id);
                 writeln!(out, "{}", show::plain(&line))?;
             }
         }
@@ -454,13 +478,35 @@ impl StandArgs {
     }
 
     fn set(self, out: &mut dyn Write, disable: bool) -> Result<(), Error> {
-        if self.id.starts_with("file:") {
-            let done = if disable { "taken out" } else { "put in force" };
-            return Err(Error::usage(format!("{} is a rule in {FILE}", self.id))
-                .with_action(format!("Edit that file: its rules are {done} there.")));
+        if let Some(id) = self.id.strip_prefix("file:") {
+            return Err(self.of_file(id, disable)?);
         }
         let arguments = json!({ "id": self.id, "disable": disable });
         let reply = Caller::new(self.project.resolve()?)?.send("memory_rule_stand", arguments)?;
         tool::print(out, &reply, self.json)
     }
+
+    /// Returns why a rule of the file cannot be set by a command.
+    fn of_file(&self, id: &str, disable: bool) -> Result<Error, Error> {
+        let RulesFile { name, text, .. } = RulesFile::of(&self.project)?;
+        let rules = match parse_rules_file(&text.unwrap_or_default()) {
+            Ok(rules) => rules,
+            Err(errors) => {
+                let first = errors.first().map(ToString::to_string).unwrap_or_default();
+                return Err(Error::failed(format!("failed to read {name}: {first}"))
+                    .with_action(person().command(&["rules", "lint"]) + " shows all mistakes."));
+            }
+        };
+        if !rules.iter().any(|rule| rule.id == self.id || rule.id == id) {
+            let list = person().command(&["rules", "list"]);
+            return Ok(Error::new(Kind::NotFound, format!("there is no rule {id} in {name}"))
+                .with_action(format!("{list} shows the rules.")));
+        }
+        let done = if disable { "taken out" } else { "put in force" };
+        Ok(Error::usage(format!("{} is a rule in {name}", self.id))
+            .with_action(format!("Edit that file: its rules are {done} there.")))
+    }
 }
+
+#[cfg(test)]
+mod tests;
