@@ -119,7 +119,8 @@ fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io:
     outlines(out, &status.outlines)?;
     if status.approvals_waiting > 0 {
         let waiting = show::count(status.approvals_waiting, "action");
-        writeln!(out, "  rules    {waiting} to approve: `anchord approve` shows them")?;
+        let them = if status.approvals_waiting == 1 { "it" } else { "them" };
+        writeln!(out, "  rules    {waiting} to approve: `anchord approve` shows {them}")?;
     }
     hooks(out, &status.hooks, now)?;
     for why in &status.config_ignored {

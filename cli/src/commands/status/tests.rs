@@ -180,6 +180,17 @@ fn an_unreadable_project_shows_neither_a_size_nor_a_last_use() {
 }
 
 #[test]
+fn one_waiting_action_is_not_them() {
+    for (number, named) in [
+        (1, "1 action to approve: `anchord approve` shows it\n"),
+        (2, "2 actions to approve: `anchord approve` shows them\n"),
+    ] {
+        let text = printed(&StatusReply { approvals_waiting: number, ..fresh() });
+        assert!(text.contains(named), "{text}");
+    }
+}
+
+#[test]
 fn a_team_is_reported_below_the_projects() {
     let why = "failed to reach the database: refused";
     let team =
