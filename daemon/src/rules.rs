@@ -185,9 +185,18 @@ impl RuleService {
         if checked.verdict.effect == Effect::Ask {
             checked.is_approved = approvals.is_approved(key, now);
             if let Some(session) = asks.filter(|_| !checked.is_approved) {
-                let titles = checked.verdict.deciding.iter().map(|it| it.title.clone());
-                let (action, session) = (shown(asked), session.to_string());
-                let pending = Pending { action, rules: titles.collect(), session, since: now };
+                // What cannot be read is no title of a rule, and needs its file.
+                let title = |it: &DecidingRule| match &*it.rule {
+                    FILE => format!("{FILE} {}", it.title),
+                    _ => it.title.clone(),
+                };
+                let pending = Pending {
+                    action: shown(asked),
+                    root: root(located),
+                    rules: checked.verdict.deciding.iter().map(title).collect(),
+                    session: session.to_string(),
+                    since: now,
+                };
                 checked.approval = Some(approvals.ask(key, pending));
             }
         }
@@ -224,8 +233,11 @@ impl RuleService {
 
 /// Returns the key of an action in a project.
 fn key(located: Option<&Located>, asked: &IntendedAction) -> ActionKey {
-    let root = located.map(|located| located.root.display().to_string());
-    approvals::key(root.as_deref().unwrap_or_default(), asked)
+    approvals::key(root(located).as_deref().unwrap_or_default(), asked)
+}
+
+fn root(located: Option<&Located>) -> Option<String> {
+    located.map(|located| located.root.display().to_string())
 }
 
 /// Returns the rules in force: those of memory, and those of the project's file.

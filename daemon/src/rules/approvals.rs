@@ -20,6 +20,8 @@ const ID_DIGITS: usize = 8;
 pub(crate) struct Pending {
     /// The action as people read it.
     pub(crate) action: String,
+    /// The root of its project, if it is in one.
+    pub(crate) root: Option<String>,
     /// The titles of the rules that ask.
     pub(crate) rules: Vec<String>,
     /// The session that asked last.

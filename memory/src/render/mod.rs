@@ -57,8 +57,8 @@ pub use replies::{
     save_later, save_refused_later, save_waits, told_more, update,
 };
 pub use rules::{
-    RuleVerdict, approvals, approved, file_rules, rule_check, rule_ids, rule_set, rule_stop, rules,
-    rules_unreadable,
+    RuleVerdict, WaitingAction, approvals, approved, file_rules, rule_check, rule_ids, rule_set,
+    rule_stop, rules, rules_unreadable,
 };
 pub use search::{SearchText, SearchView, search};
 pub use team::team;

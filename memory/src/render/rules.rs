@@ -280,14 +280,32 @@ fn rule_stands(outcome: &RuleOutcome) -> String {
     format!("{id} {what}\n")
 }
 
-/// Lists actions that wait for a person: id, action, and the rules that ask.
-pub fn approvals(pending: &[(String, String, String)]) -> String {
+/// An action that waits for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingAction {
+    /// The id under which a person approves it.
+    pub id: String,
+    /// The action as people read it.
+    pub action: String,
+    /// The root of its project, if it is in one.
+    pub root: Option<String>,
+    /// The titles of the rules that ask.
+    pub rules: Vec<String>,
+}
+
+/// Lists actions that wait for a person: id, action, the rules that ask, and the project.
+pub fn approvals(pending: &[WaitingAction]) -> String {
     if pending.is_empty() {
         return "No action waits for an approval.\n".to_owned();
     }
     let mut text = "These actions wait for an approval:\n".to_owned();
-    for (id, action, rules) in pending {
-        let _ = writeln!(text, "{id}  {} ({})", clip(&one_line(action), 200), clip(rules, 200));
+    for WaitingAction { id, action, root, rules } in pending {
+        let rules = rules.join(", ");
+        let _ = write!(text, "{id}  {} ({})", clip(&one_line(action), 200), clip(&rules, 200));
+        let _ = match root {
+            Some(root) => writeln!(text, ", in {}", clip(&one_line(root), 200)),
+            None => writeln!(text),
+        };
     }
     text
 }

@@ -500,6 +500,12 @@ async fn a_file_of_rules_counts_and_a_broken_one_asks() {
     let (stop, reason) = decision(&printed);
     assert_eq!(stop, "ask");
     assert!(reason.contains(".anchord/rules.toml cannot be read: line 2, "), "{reason}");
+    // A client without a prompt of its own leaves the action for `anchord approve`.
+    world.hook("codex", &command("ls", "3")).await;
+    let waiting = by_command(&world, "memory_approve", json!({})).await;
+    let root = world.directory("demo").display().to_string();
+    let named = format!("  ls (.anchord/rules.toml cannot be read), in {root}\n");
+    assert!(waiting.contains(&named), "{waiting}");
     let large = "#".repeat(usize::try_from(RULES_FILE_BYTES_MAX).unwrap() + 1);
     std::fs::write(&file, large).unwrap();
     let printed = world.hook("claude-code", &command("ls", "4")).await;

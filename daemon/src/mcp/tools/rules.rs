@@ -1,7 +1,7 @@
 //! `memory_rule_check` and `memory_rule_set`: whether an action may be done now, and proposals of
 //! rules. Commands list rules, put them in force, disable them, and approve an action.
 
-use anchord_memory::render::{self, RuleVerdict};
+use anchord_memory::render::{self, RuleVerdict, WaitingAction};
 use anchord_memory::rules::{Access, Effect as RuleEffect, Matches, Window};
 use anchord_memory::{
     Audience, Expires, Memory, Provenance, RecordId, Rule, RuleAuthor, Staged, Standing, plan_rule,
@@ -16,7 +16,7 @@ use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
-use crate::rules::IntendedAction;
+use crate::rules::{IntendedAction, Pending};
 
 /// The other name of `memory_rule_check`, which agents of another system call.
 const CHECK_ALIAS: &str = "check_compliance";
@@ -216,9 +216,11 @@ pub(super) fn approve() -> ToolSpec {
 }
 
 async fn run_approve(context: Context, params: ApproveParams) -> Result<ToolAnswer, ToolError> {
-    let pending = || -> Vec<(String, String, String)> {
+    let pending = || -> Vec<WaitingAction> {
         let pending = context.sessions.rules.pending().into_iter();
-        pending.map(|(id, pending)| (id, pending.action, pending.rules.join(", "))).collect()
+        let waiting =
+            |(id, Pending { action, root, rules, .. })| WaitingAction { id, action, root, rules };
+        pending.map(waiting).collect()
     };
     let Some(id) = params.id else {
         return Ok(ToolAnswer::from(render::approvals(&pending())));

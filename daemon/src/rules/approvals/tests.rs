@@ -10,7 +10,7 @@ fn command(line: &str) -> IntendedAction {
 
 fn pending(since: i64) -> Pending {
     let (action, session) = ("make deploy".to_owned(), "s1".to_owned());
-    Pending { action, rules: Vec::new(), session, since: Timestamp(since) }
+    Pending { action, root: None, rules: Vec::new(), session, since: Timestamp(since) }
 }
 
 #[test]
