@@ -6,8 +6,8 @@
 
 /// Fields, and other names that agents give to them. A name that is itself a field of the call's
 /// type, or such a field in another spelling, stands for that one. Otherwise it stands for the
-/// first field of the type that has it here and is not given. A plural is another name: `notes` are
-/// items, and `note` is a text.
+/// first field of the type that has it here and is not given. Of several names of one field the
+/// earliest counts. A plural is another name: `notes` are items, and `note` is a text.
 pub(crate) const SYNONYMS: [(&str, &[&str]); 34] = [
     ("file", &["file_path", "path", "filename", "location"]),
     ("file_path", &["file", "path", "filename", "location"]),
@@ -109,6 +109,11 @@ fn is_exact(known: &str, name: &str) -> bool {
 }
 
 fn is_synonym(known: &str, name: &str) -> bool {
+    rank(known, name).is_some()
+}
+
+/// Returns the place of a name among the synonyms of a field, from 0.
+pub(crate) fn rank(known: &str, name: &str) -> Option<usize> {
     let of_field = SYNONYMS.iter().filter(|(field, _)| *field == known);
-    of_field.flat_map(|(_, names)| *names).any(|other| letters(other).eq(letters(name)))
+    of_field.flat_map(|(_, names)| *names).position(|other| letters(other).eq(letters(name)))
 }

@@ -99,7 +99,8 @@ impl From<Unreadable> for Refusal {
     }
 }
 
-/// Fields of the call that no parameter accepts, each name once.
+/// Fields of the call that were ignored, each name once: no parameter accepts them, or another name
+/// gave the parameter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnknownFields {
     /// The first [`UNKNOWN_FIELDS_NAMED_MAX`].
@@ -111,6 +112,8 @@ pub(crate) struct UnknownFields {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct UnknownField {
     name: String,
+    /// The parameter that has it as a second name.
+    second_of: Option<&'static str>,
     /// The first object that had the field; empty for the call itself.
     place: String,
     /// The number of further objects that had it.
@@ -122,29 +125,38 @@ struct UnknownField {
 impl UnknownFields {
     /// Adds the unknown fields of another part of the call.
     pub(crate) fn extend(&mut self, others: Self) {
-        for UnknownField { name, place, more, like } in others.named {
-            self.add(name, more + 1, |name| UnknownField { name, place, more, like });
+        for UnknownField { name, second_of, place, more, like } in others.named {
+            self.add(name, second_of, more + 1, |name| UnknownField {
+                name,
+                second_of,
+                place,
+                more,
+                like,
+            });
         }
         for (name, objects) in others.counted {
-            self.add_counted(name, objects);
+            match self.named.iter_mut().find(|known| known.name == name) {
+                Some(known) => known.more += objects,
+                None => *self.counted.entry(name).or_default() += objects,
+            }
         }
     }
 
     /// Adds a name that `objects` objects had. `describe` runs only if the field is to be named.
-    fn add(&mut self, name: String, objects: usize, describe: impl FnOnce(String) -> UnknownField) {
-        let is_known = self.named.iter().any(|known| known.name == name);
-        if is_known || self.named.len() >= UNKNOWN_FIELDS_NAMED_MAX {
-            self.add_counted(name, objects);
-        } else {
+    fn add(
+        &mut self,
+        name: String,
+        second_of: Option<&'static str>,
+        objects: usize,
+        describe: impl FnOnce(String) -> UnknownField,
+    ) {
+        let is_it = |known: &&mut UnknownField| known.name == name && known.second_of == second_of;
+        if let Some(known) = self.named.iter_mut().find(is_it) {
+            known.more += objects;
+        } else if self.named.len() < UNKNOWN_FIELDS_NAMED_MAX {
             self.named.push(describe(name));
-        }
-    }
-
-    /// Counts a name that is named already or is one too many.
-    fn add_counted(&mut self, name: String, objects: usize) {
-        match self.named.iter_mut().find(|known| known.name == name) {
-            Some(known) => known.more += objects,
-            None => *self.counted.entry(name).or_default() += objects,
+        } else {
+            *self.counted.entry(name).or_default() += objects;
         }
     }
 
@@ -153,8 +165,8 @@ impl UnknownFields {
         let mut lines: Vec<String> = self.named.iter().map(ToString::to_string).collect();
         match self.counted.len() {
             0 => {}
-            1 => lines.push("1 more unknown field was ignored.".to_owned()),
-            more => lines.push(format!("{more} more unknown fields were ignored.")),
+            1 => lines.push("1 more field was ignored.".to_owned()),
+            more => lines.push(format!("{more} more fields were ignored.")),
         }
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
@@ -162,7 +174,8 @@ impl UnknownFields {
 
 impl fmt::Display for UnknownField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Unknown field `{}`", fields::shortened(&self.name))?;
+        let first = if self.second_of.is_some() { "Field" } else { "Unknown field" };
+        write!(f, "{first} `{}`", fields::shortened(&self.name))?;
         if !self.place.is_empty() {
             write!(f, " in {}", self.place)?;
         }
@@ -172,9 +185,10 @@ impl fmt::Display for UnknownField {
             more => write!(f, " and in {more} other objects")?,
         }
         f.write_str(" was ignored")?;
-        match self.like {
-            Some(like) => write!(f, "; did you mean `{like}`?"),
-            None => f.write_str("."),
+        match (self.second_of, self.like) {
+            (Some(field), _) => write!(f, ": it is a second name of `{field}`."),
+            (None, Some(like)) => write!(f, "; did you mean `{like}`?"),
+            (None, None) => f.write_str("."),
         }
     }
 }

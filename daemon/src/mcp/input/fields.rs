@@ -17,17 +17,31 @@ pub(super) struct Field {
 /// The fields of an object, matched to those of a type.
 pub(super) struct Sorted {
     pub(super) taken: Vec<Field>,
-    /// Names that match no field of the type.
-    pub(super) unknown: Vec<String>,
+    /// Names that are not taken.
+    pub(super) ignored: Vec<Ignored>,
     /// Fields of the type that are not given.
     pub(super) absent: Vec<&'static str>,
 }
 
-/// Matches the given fields to the fields of a type. A field that is null counts as absent.
+/// A name that is not taken.
+pub(super) struct Ignored {
+    pub(super) name: String,
+    /// The field that has it as a second name. `None` if it matches no field of the type.
+    pub(super) second_of: Option<&'static str>,
+}
+
+/// Matches the given fields to the fields of a type. A field that is null counts as absent. If one
+/// field has several names, its own wins, then the earliest in the table of synonyms. A blank value
+/// gives way to any other.
 pub(super) fn sort_out(known: &'static [&'static str], object: Map<String, Value>) -> Sorted {
     let mut taken: Vec<Field> = Vec::with_capacity(known.len());
     let mut rest: Vec<_> = object.into_iter().filter(|(_, value)| !value.is_null()).collect();
     for means in MEANS {
+        let is_free = |known: &&&'static str| !taken.iter().any(|given| given.known == **known);
+        let free: Vec<&'static str> = known.iter().filter(is_free).copied().collect();
+        let rank = |name: &str| free.iter().find_map(|known| spelling::rank(known, name));
+        // The sort is stable, so names without a rank stay in their order.
+        rest.sort_by_cached_key(|(name, value)| (is_blank(value), rank(name)));
         let others = std::mem::take(&mut rest);
         for (name, value) in others {
             let is_free = |known: &&&'static str| !taken.iter().any(|given| given.known == **known);
@@ -37,12 +51,35 @@ pub(super) fn sort_out(known: &'static [&'static str], object: Map<String, Value
             }
         }
     }
-    let absent: Vec<&'static str> = known
-        .iter()
-        .copied()
-        .filter(|known| !taken.iter().any(|given| given.known == *known))
-        .collect();
-    Sorted { taken, unknown: rest.into_iter().map(|(name, _)| name).collect(), absent }
+    rest.sort_by_cached_key(|(name, _)| known.iter().find_map(|known| spelling::rank(known, name)));
+    for (name, value) in rest.iter_mut().filter(|(_, value)| !is_blank(value)) {
+        let means = |given: &Field| spelling::may_mean(given.known, name);
+        if let Some(given) = taken.iter_mut().find(|given| is_blank(&given.value) && means(given)) {
+            std::mem::swap(&mut given.name, name);
+            std::mem::swap(&mut given.value, value);
+        }
+    }
+    let is_given = |known: &&'static str| taken.iter().any(|given| given.known == *known);
+    let ignored = rest.into_iter().map(|(name, _)| {
+        let second_of =
+            known.iter().copied().filter(is_given).find(|known| spelling::may_mean(known, &name));
+        Ignored { name, second_of }
+    });
+    let mut ignored: Vec<Ignored> = ignored.collect();
+    ignored.sort_by(|one, other| one.name.cmp(&other.name));
+    let absent = known.iter().copied().filter(|known| !is_given(known)).collect();
+    Sorted { taken, ignored, absent }
+}
+
+/// Returns whether a value says nothing.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.iter().all(is_blank),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// Returns the enumerated value that a text means, or the text unchanged.

@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Number, Value};
 
-use super::fields::{self, Field, Sorted};
+use super::fields::{self, Field, Ignored, Sorted};
 use super::{CallersNames, UnknownField, UnknownFields, joined};
 
 /// A place in the object that is read.
@@ -133,16 +133,12 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         let Self { value, path, report } = self;
         // A type may take a text in place of an object.
         let Value::Object(object) = value else { return value.deserialize_any(visitor) };
-        let Sorted { taken, unknown, absent } = fields::sort_out(known, object);
-        for name in unknown {
-            report.unknown.borrow_mut().add(name, 1, |name| {
-                let like = fields::nearest(&absent, &name);
-                UnknownField {
-                    name,
-                    place: joined(&report.start, &path.to_string()),
-                    more: 0,
-                    like,
-                }
+        let Sorted { taken, ignored, absent } = fields::sort_out(known, object);
+        for Ignored { name, second_of } in ignored {
+            report.unknown.borrow_mut().add(name, second_of, 1, |name| {
+                let like = fields::nearest(&absent, &name).filter(|_| second_of.is_none());
+                let place = joined(&report.start, &path.to_string());
+                UnknownField { name, second_of, place, more: 0, like }
             });
         }
         for Field { known, name, .. } in &taken {

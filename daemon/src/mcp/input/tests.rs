@@ -220,9 +220,46 @@ fn a_field_under_its_own_name_wins() {
     assert_eq!(call.unwrap().anchors[0].file, "a.rs");
     insta::assert_snapshot!(unknown.in_words().unwrap(), @"
     Unknown field `a` in anchors[0] was ignored.
-    Unknown field `file_path` in anchors[0] was ignored.
-    Unknown field `path` in anchors[0] was ignored.
+    Field `file_path` in anchors[0] was ignored: it is a second name of `file`.
+    Field `path` in anchors[0] was ignored: it is a second name of `file`.
     ");
+}
+
+#[derive(Debug, Deserialize)]
+struct Note {
+    content: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Save {
+    session_summary: String,
+}
+
+/// The letters of the names once decided: a long summary gave way to a short message.
+#[test]
+fn the_earliest_synonym_with_text_wins() {
+    let content = |note: Value| {
+        let (note, ignored) = read::<Note>(note, "");
+        (note.unwrap().content, ignored.in_words().unwrap_or_default())
+    };
+    for (note, ignored) in [
+        (json!({ "text": "it", "body": "BODY" }), "body"),
+        (json!({ "detail": "D", "message": "it" }), "detail"),
+        (json!({ "text": " ", "body": "it" }), "text"),
+        (json!({ "content": "", "text": "\n", "rule": "it" }), "content"),
+        (json!({ "content": "it", "text": "T" }), "text"),
+        (json!({ "content": null, "body": "it" }), ""),
+    ] {
+        let (read, said) = content(note.clone());
+        assert_eq!(read, "it", "{note}");
+        let second = format!("Field `{ignored}` was ignored: it is a second name of `content`.");
+        assert_eq!(said.contains(&second), !ignored.is_empty(), "{note}: {said}");
+        assert!(!said.contains("Unknown"), "{note}: {said}");
+    }
+    let blank = json!({ "content": "", "text": " " });
+    assert_eq!(content(blank).0, "", "the field's own name, if all are blank");
+    let (save, _) = read::<Save>(json!({ "summary": "the long one", "message": "short" }), "");
+    assert_eq!(save.unwrap().session_summary, "the long one");
 }
 
 #[test]
@@ -241,7 +278,7 @@ fn unknown_fields_are_reported_with_the_closest_name() {
         (0..40).map(|n| (format!("{n}{}", "x".repeat(90)), n.into())).collect();
     let said = ignored(Value::Object(many));
     assert_eq!(said.lines().count(), UNKNOWN_FIELDS_NAMED_MAX + 1, "{said}");
-    assert!(said.ends_with("35 more unknown fields were ignored."), "{said}");
+    assert!(said.ends_with("35 more fields were ignored."), "{said}");
     assert!(said.chars().count() < 600, "{said}");
 }
 
@@ -269,7 +306,7 @@ fn many_unknown_fields_are_counted_each_name_once() {
     Unknown field `u000002` in anchors[0] and in 2 other objects was ignored.
     Unknown field `u000003` in anchors[0] and in 2 other objects was ignored.
     Unknown field `u000004` in anchors[0] and in 2 other objects was ignored.
-    99996 more unknown fields were ignored.
+    99996 more fields were ignored.
     ");
 }
 

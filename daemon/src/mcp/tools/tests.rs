@@ -72,7 +72,8 @@ const NAMES: &str = "
 ## Other names
 
 A name that is a field of the call is that field. Any other is the first field of the call that has
-it here and is not given.
+it here and is not given. If one field has several names, its own wins, then the earliest here. A
+blank one gives way to one with text. The answer says which are ignored.
 
 | field | other names |
 | --- | --- |
