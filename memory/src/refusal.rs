@@ -159,13 +159,47 @@ impl Refusal {
     }
 
     fn with_item(mut self, of: Option<(Cow<'static, str>, usize)>) -> Self {
-        match &mut self {
-            Self::Invalid { field, .. }
-            | Self::TooLarge { what: field, .. }
-            | Self::PurgedText { field, .. } => field.item = of,
-            _ => {}
+        if let Some(field) = self.field_mut() {
+            field.item = of;
         }
         self
+    }
+
+    /// Returns the index of the item whose field was refused.
+    pub fn item_at(&self) -> Option<usize> {
+        self.field()?.item.as_ref().map(|(_, at)| *at)
+    }
+
+    /// Returns the name of the refused field; empty for an item as a whole.
+    pub fn field_name(&self) -> Option<&str> {
+        self.field().map(|field| &*field.name)
+    }
+
+    /// Names the refused field as the caller does.
+    #[must_use]
+    pub fn with_field_name(mut self, name: String) -> Self {
+        if let Some(field) = self.field_mut() {
+            field.name = name.into();
+        }
+        self
+    }
+
+    fn field(&self) -> Option<&RefusedField> {
+        match self {
+            Self::Invalid { field, .. }
+            | Self::TooLarge { what: field, .. }
+            | Self::PurgedText { field, .. } => Some(field),
+            _ => None,
+        }
+    }
+
+    fn field_mut(&mut self) -> Option<&mut RefusedField> {
+        match self {
+            Self::Invalid { field, .. }
+            | Self::TooLarge { what: field, .. }
+            | Self::PurgedText { field, .. } => Some(field),
+            _ => None,
+        }
     }
 }
 

@@ -230,13 +230,17 @@ impl Context {
         self.session.staged(&self.sessions, view)
     }
 
-    /// Stores notes. `words` renders the outcome for the tool set.
+    /// Stores notes. `words` renders the outcome for the tool set. `as_called` words a refusal in
+    /// the terms of the call.
     pub(crate) async fn note(
         &self,
         notes: Vec<Result<NewNote, Refusal>>,
-        words: fn(&NotesOutcome, &Budgets) -> String,
+        as_called: impl Fn(Refusal) -> Refusal + Clone + Send + Sync + 'static,
+        words: impl FnOnce(&NotesOutcome, &Budgets) -> String,
     ) -> Result<ToolAnswer, ToolError> {
-        let plan = move |memory: &Memory, by: &Provenance, _| plan_notes(memory, by, notes.clone());
+        let plan = move |memory: &Memory, by: &Provenance, _| {
+            plan_notes(memory, by, notes.clone()).map_err(&as_called)
+        };
         let written = self.commit("note", Staged::default(), plan).await?;
         let view = self.view().await?;
         let budgets = Budgets::new(&view.memory, &self.sessions.config, &self.holder());

@@ -157,8 +157,9 @@ pub fn save(outcome: &SaveOutcome) -> String {
     text
 }
 
-/// Renders the reply to `memory_note`: one line per note, the failed ones last.
-pub fn notes(outcome: &NotesOutcome) -> String {
+/// Renders the reply to `memory_note`: one line per note, the failed ones last. The first `own`
+/// notes are of the call itself, and the others are its items.
+pub fn notes(outcome: &NotesOutcome, own: usize) -> String {
     let mut text = String::new();
     for note in &outcome.stored {
         let verb = match note.effect {
@@ -177,7 +178,10 @@ pub fn notes(outcome: &NotesOutcome) -> String {
         );
     }
     for note in &outcome.failed {
-        append(&mut text, format_args!("FAILED item {}: {}\n", note.at, note.why));
+        match note.at.checked_sub(own) {
+            Some(at) => append(&mut text, format_args!("FAILED item {at}: {}\n", note.why)),
+            None => append(&mut text, format_args!("FAILED the call's own: {}\n", note.why)),
+        }
     }
     if !outcome.failed.is_empty() {
         let (stored, failed) = (outcome.stored.len(), outcome.failed.len());

@@ -142,7 +142,8 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             });
         }
         for Field { known, name, .. } in &taken {
-            report.names.borrow_mut().add(known, name);
+            let is_inner = !matches!(path, Path::Start);
+            report.names.borrow_mut().add(is_inner, known, name);
         }
         visitor.visit_map(Fields { given: taken.into_iter(), next: None, path, report })
     }

@@ -327,6 +327,8 @@ fn a_refusal_has_the_callers_names_of_fields() {
     ] {
         assert_eq!(names.reword(why), expected);
     }
+    let (_, _, names) = read_named::<Call>(json!({ "title": "x", "topic": {} }), "");
+    assert_eq!(names.reword("topic.name is empty"), "topic.name is empty", "of another object");
     let both = json!([{ "path": "a.rs" }, { "file": "b.rs" }]);
     let (_, _, names) = read_named::<Call>(json!({ "anchors": both }), "");
     assert_eq!(names.reword("anchors[1].file is empty"), "anchors[1].file is empty");

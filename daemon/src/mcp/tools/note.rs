@@ -1,6 +1,8 @@
 //! `memory_note`: stores one note or many, shared at once or private to the session.
 
-use anchord_memory::{NewNote, NotesOutcome, Refusal, render};
+use std::sync::Arc;
+
+use anchord_memory::{FailedNote, NewNote, NotesOutcome, Refusal, WhyNot, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,7 +13,7 @@ use crate::clock;
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::{Budgets, Context};
 use crate::mcp::error::ToolError;
-use crate::mcp::input::{self, TextOr, UnknownFields};
+use crate::mcp::input::{self, CallersNames, TextOr, UnknownFields};
 use crate::mcp::tool::{Effect, ToolSpec};
 use crate::outlines::FilesOf;
 
@@ -68,15 +70,20 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     });
     let now = clock::now();
     let first = alone.map(|note| note.into_note(now));
-    let shift = usize::from(first.is_some());
+    let own = usize::from(first.is_some());
     let mut ignored = UnknownFields::default();
+    let mut names = Vec::new();
+    // Agents fill in every field that they know of, also those that they do not need.
+    let is_blank = items.as_str().is_some_and(|text| text.trim().is_empty());
+    let items = if is_blank { Value::Null } else { items };
     let others = input::items(items).into_iter().enumerate().map(|(at, item)| {
-        let at = at + shift;
-        let (note, unknown) = input::read::<TextOr<NoteParams>>(item, &format!("items[{at}]"));
+        let place = format!("items[{at}]");
+        let (note, unknown, callers) = input::read_named::<TextOr<NoteParams>>(item, &place);
         ignored.extend(unknown);
+        names.push(callers);
         let note = note.map(NoteParams::from).map_err(Refusal::from);
         let note = note.and_then(|note| note.into_note(now));
-        note.map_err(|refusal| refusal.of_item("items", at))
+        note.map_err(|refusal| refusal.of_item("items", own + at))
     });
     let private = scope == Some(ScopeParams::Session);
     let personal = scope == Some(ScopeParams::User) || context.session.is_in_personal();
@@ -93,16 +100,77 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     }
     let (of_user, of_project): (Vec<&NewNote>, Vec<&NewNote>) =
         notes.iter().flatten().partition(|note| note.personal);
-    let answer = match (of_user.is_empty(), of_project.is_empty()) {
-        (true, _) => context.note(notes, reply).await?,
-        (false, true) => context.personal().note(notes, reply_to_user).await?,
-        (false, false) => {
+    let (is_of_user, is_of_project) = (!of_user.is_empty(), !of_project.is_empty());
+    let call = Call { own, names: names.into(), is_single: notes.len() == 1 };
+    let as_called = {
+        let call = call.clone();
+        move |refusal| call.word(refusal)
+    };
+    let answer = match (is_of_user, is_of_project) {
+        (false, _) => {
+            context
+                .note(notes, as_called, |outcome, budgets| reply(&call, outcome, budgets))
+                .await?
+        }
+        (true, false) => {
+            let words = |outcome: &_, budgets: &_| reply_to_user(&call, outcome, budgets);
+            context.personal().note(notes, as_called, words).await?
+        }
+        (true, true) => {
             let why = "some items have scope user and others have not; they go to two memories, so \
                         send them in two calls";
             return Err(ToolError::failed("note", why));
         }
     };
     Ok(ToolAnswer { unknown: ignored, ..answer })
+}
+
+/// A call's notes, for refusals.
+#[derive(Clone)]
+struct Call {
+    /// The number of notes that the call itself is, 0 or 1. They precede the items.
+    own: usize,
+    /// The caller's names for the fields of each item.
+    names: Arc<[CallersNames]>,
+    /// Whether it has only one note.
+    is_single: bool,
+}
+
+impl Call {
+    /// Words a refusal of the whole call.
+    fn word(&self, refusal: Refusal) -> Refusal {
+        match refusal {
+            Refusal::NoNoteStored { failed, first } => {
+                Refusal::NoNoteStored { failed, first: Box::new(self.word(*first)) }
+            }
+            refusal => match refusal.item_at() {
+                Some(at) => self.word_note(refusal, at, true),
+                None if self.is_single => self.word_note(refusal, 0, true),
+                None => refusal,
+            },
+        }
+    }
+
+    /// Words the refusal of a note with the caller's names. `with_item` also names its item.
+    fn word_note(&self, refusal: Refusal, at: usize, with_item: bool) -> Refusal {
+        let Some(at) = at.checked_sub(self.own) else { return refusal.of_call() };
+        let names = self.names.get(at);
+        let refusal = names.map_or(refusal.clone(), |names| names.rename(refusal));
+        if with_item { refusal.of_item("items", at) } else { refusal }
+    }
+
+    /// Renders the lines about the notes.
+    fn lines(&self, outcome: &NotesOutcome) -> String {
+        let failed = outcome.failed.iter().cloned().map(|FailedNote { at, why }| {
+            let why = match why {
+                WhyNot::Refused(refusal) => WhyNot::Refused(self.word_note(refusal, at, false)),
+                worded @ WhyNot::Worded(_) => worded,
+            };
+            FailedNote { at, why }
+        });
+        let failed = failed.collect();
+        render::notes(&NotesOutcome { failed, ..outcome.clone() }, self.own)
+    }
 }
 
 /// Makes a note whose key is the path of a project's file that file's summary. It gets the path as
@@ -134,14 +202,14 @@ async fn of_files(
     Ok(())
 }
 
-fn reply_to_user(outcome: &NotesOutcome, budgets: &Budgets) -> String {
+fn reply_to_user(call: &Call, outcome: &NotesOutcome, budgets: &Budgets) -> String {
     let (notes, tokens) = outcome.shared;
     let line = render::budget(tokens, notes, &budgets.project.budget);
-    format!("{}The user's own notes. {line}\n", render::notes(outcome))
+    format!("{}The user's own notes. {line}\n", call.lines(outcome))
 }
 
-fn reply(outcome: &NotesOutcome, budgets: &Budgets) -> String {
-    let mut text = render::notes(outcome);
+fn reply(call: &Call, outcome: &NotesOutcome, budgets: &Budgets) -> String {
+    let mut text = call.lines(outcome);
     if outcome.stored.iter().any(|note| !note.private) {
         let (notes, tokens) = outcome.shared;
         let line = render::budget(tokens, notes, &budgets.project.budget);

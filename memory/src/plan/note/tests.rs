@@ -32,7 +32,7 @@ fn a_bad_item_fails_alone_and_is_named() {
     let mut memory = Memory::default();
     let notes = [note("The port is 7717"), note(" "), fact("build", "cargo build")];
     let outcome = store(&mut memory, "one", 1, &notes);
-    insta::assert_snapshot!(render::notes(&outcome), @r"
+    insta::assert_snapshot!(render::notes(&outcome, 0), @r"
     Stored n1 (6 tokens)
     Stored n2 (2 tokens)
     FAILED item 1: content is empty
@@ -66,7 +66,7 @@ fn a_fact_is_replaced_and_a_repeated_text_is_counted() {
     let mut memory = Memory::default();
     store(&mut memory, "one", 1, &[fact("port", "7717"), note("seen twice")]);
     let outcome = store(&mut memory, "two", 2, &[fact("port", "7718"), note("seen twice")]);
-    insta::assert_snapshot!(render::notes(&outcome), @r"
+    insta::assert_snapshot!(render::notes(&outcome, 0), @r"
     Replaced n1 (2 tokens, version 2)
     Had already n2 (2 tokens, version 2)
     ");

@@ -256,6 +256,59 @@ async fn a_save_is_stored_whatever_form_its_items_have() {
     insta::assert_snapshot!(shim.call("memory_checkpoint", untold).await, @"ERROR failed to checkpoint: blueprints[1].category is missing; give category, title and content, or begin the text with `decision: `");
 }
 
+/// Each note is named as the caller sent it, with its index in the caller's list.
+#[tokio::test]
+async fn a_note_of_a_list_is_refused_in_the_callers_words() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let notes = json!([
+        { "text": "one", "priority": 99 },
+        { "text": "two", "ttl": "2001-01-01" },
+        { "fact": "", "key": "a" },
+        { "text": "four", "key": "k".repeat(500) },
+        { "text": "ok" },
+    ]);
+    insta::assert_snapshot!(shim.call("memory_note", json!({ "notes": notes })).await, @"
+    Stored n1 (1 token)
+    FAILED item 0: priority is 99; give a number from 1 to 10
+    FAILED item 1: ttl is in the past: `2001-01-01`
+    FAILED item 2: fact is empty
+    FAILED item 3: key has 500 characters, 200 are allowed; put the rest in text
+    1 stored, 4 failed; send those again corrected.
+    Budget: 1/100000 tokens (0.0%), 1 note
+    ");
+    let own = json!({ "body": "", "notes": [{ "message": "" }, "fine"] });
+    insta::assert_snapshot!(shim.call("memory_note", own).await, @"
+    Stored n2 (1 token)
+    FAILED the call's own: content is empty
+    FAILED item 0: message is empty
+    1 stored, 2 failed; send those again corrected.
+    Budget: 2/100000 tokens (0.0%), 2 notes
+    ");
+    for (call, expected) in [
+        (json!({ "notes": [{ "text": "" }] }), "notes[0].text is empty"),
+        (
+            json!({ "notes": [{ "message": "z", "expiry": "2001-01-01" }] }),
+            "notes[0].expiry is in the past",
+        ),
+        (
+            json!({ "facts": [{ "text": "" }, { "body": "" }] }),
+            "facts cannot be stored, not one of 2; the first: facts[0].text is empty",
+        ),
+        (
+            json!({ "body": "", "facts": [{ "content": "" }] }),
+            "facts cannot be stored, not one of 2; the first: body is empty",
+        ),
+        (json!({ "body": "x", "key": " ", "items": [] }), "key is empty"),
+        (json!({ "items": "", "text": "" }), "text is empty"),
+        (json!({ "text": "" }), "text is empty"),
+    ] {
+        let said = shim.call("memory_note", call.clone()).await;
+        let wanted = format!("ERROR failed to note: {expected}");
+        assert!(said.starts_with(&wanted), "{call}: {said}");
+    }
+}
+
 #[tokio::test]
 async fn a_null_item_keeps_the_places_of_the_others() {
     let world = World::new().await;
