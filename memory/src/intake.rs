@@ -10,6 +10,11 @@ use crate::limits::{
 };
 use crate::refusal::{Refusal, RefusedField};
 
+/// Advice for a line with a longer text below it.
+pub(crate) const BELOW: &str = "put the rest in the text below it";
+/// Advice for a line that stands alone.
+pub(crate) const BRIEFLY: &str = "say it briefly, and note the rest";
+
 /// The limits of one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteLimits {
@@ -55,18 +60,20 @@ impl WriteLimits {
         Ok(text.trim().to_owned())
     }
 
-    /// Checks a text of one line, which may not be empty.
+    /// Checks a text of one line, which may not be empty. `advice` says what to do if it is too
+    /// long.
     pub(crate) fn line(
         &self,
         field: impl Into<RefusedField>,
         text: &str,
+        advice: &'static str,
     ) -> Result<String, Refusal> {
         let field = field.into();
         let line = one_line(text);
         if line.is_empty() {
             return Err(Refusal::invalid(field, "is empty"));
         }
-        chars(field, &line, self.line_chars_max)?;
+        chars(field, &line, self.line_chars_max).map_err(|refusal| refusal.advising(advice))?;
         Ok(line)
     }
 
@@ -106,7 +113,7 @@ pub(crate) fn files(
 
 /// Checks a text of one line by the limits of anchord's own tools.
 pub(crate) fn line(field: impl Into<RefusedField>, text: &str) -> Result<String, Refusal> {
-    WriteLimits::default().line(field, text)
+    WriteLimits::default().line(field, text, BRIEFLY)
 }
 
 /// Checks the path of a file.
@@ -120,14 +127,14 @@ pub(crate) fn path(field: impl Into<RefusedField>, text: &str) -> Result<String,
     Ok(path)
 }
 
+/// Checks the number of characters of a text.
 pub(crate) fn chars(
     field: impl Into<RefusedField>,
     text: &str,
     chars_max: usize,
 ) -> Result<(), Refusal> {
     match text.chars().count() {
-        chars if chars > chars_max => Err(Refusal::too_long(field, chars, chars_max)
-            .advising("put the rest in the text below it")),
+        chars if chars > chars_max => Err(Refusal::too_long(field, chars, chars_max)),
         _ => Ok(()),
     }
 }

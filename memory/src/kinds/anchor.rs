@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Facts, Fields, FoldRule, MergeKey, Searched, Share, StagedItem, Which, accepted_one};
 use crate::fold::one_line;
 use crate::ids::Timestamp;
-use crate::intake::{WriteLimits, chars, path};
+use crate::intake::{BRIEFLY, WriteLimits, chars, path};
 use crate::kinds::note::ContentType;
 use crate::limits::{ANCHORS_BYTES_MAX, ANCHORS_MAX, PATH_CHARS_MAX};
 use crate::lines::{LineRange, Places};
@@ -157,7 +157,7 @@ impl Anchor {
 
     fn accept(&mut self, limits: &WriteLimits) -> Result<(), Refusal> {
         self.file = path("file", &self.file)?;
-        self.concept = limits.line("concept", &self.concept)?;
+        self.concept = limits.line("concept", &self.concept, BRIEFLY)?;
         if let LineRange::Text(range) = &self.lines {
             let range = one_line(range);
             if range.is_empty() {

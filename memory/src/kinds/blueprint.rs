@@ -15,7 +15,7 @@ use crate::fold::{fold, names_path};
 use crate::forgotten::shorten;
 use crate::gist::first_sentence;
 use crate::ids::{Revision, Timestamp};
-use crate::intake::WriteLimits;
+use crate::intake::{BELOW, WriteLimits};
 use crate::kinds::note::ContentType;
 use crate::limits::{BLUEPRINTS_BYTES_MAX, BLUEPRINTS_MAX};
 use crate::omit::is_default;
@@ -144,7 +144,7 @@ impl Blueprint {
     }
 
     fn accept(&mut self, limits: &WriteLimits) -> Result<(), Refusal> {
-        self.title = limits.line("title", &self.title)?;
+        self.title = limits.line("title", &self.title, BELOW)?;
         if self.content.trim().is_empty() && !limits.allows_empty {
             return Err(Refusal::invalid("content", "is empty"));
         }

@@ -15,7 +15,7 @@ use crate::fold::{clip, fold, keep_end, one_line, substance};
 use crate::forgotten::{LEFT_OUT, shorten};
 use crate::gist::first_sentence;
 use crate::ids::{Revision, Timestamp};
-use crate::intake::{WriteLimits, files};
+use crate::intake::{BELOW, WriteLimits, files};
 use crate::kinds::note::ContentType;
 use crate::limits::{
     CAPTURED_COMMAND_CHARS_MAX, ERROR_LINE_CHARS_MAX, FORGOTTEN_BYTES_MAX, LESSONS_BYTES_MAX,
@@ -102,7 +102,7 @@ impl Lesson {
     }
 
     fn accept(&mut self, limits: &WriteLimits) -> Result<(), Refusal> {
-        self.summary = limits.line("summary", &self.summary)?;
+        self.summary = limits.line("summary", &self.summary, BELOW)?;
         self.detail = limits.text("detail", &self.detail)?;
         self.files = files("files", &self.files, limits.files_max)?;
         Ok(())

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use anchord_rules::limits::{REASON_BYTES_MAX, TITLE_BYTES_MAX};
 use anchord_rules::{Effect, Matches, Window};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use super::{Facts, Fields, MergeKey, Searched, Share, Which};
 use crate::fold::{fold, one_line};
 use crate::forgotten::shorten;
 use crate::ids::{Kind, Timestamp};
-use crate::intake::line;
+use crate::intake::{BRIEFLY, line};
 use crate::kinds::note::ContentType;
 use crate::limits::{RULES_BYTES_MAX, RULES_MAX};
 use crate::omit::is_default;
@@ -129,6 +130,14 @@ impl Rule {
     pub(crate) fn accept(mut self) -> Result<Self, Refusal> {
         self.title = line("title", &self.title)?;
         self.reason = line("reason", &self.reason)?;
+        for (field, text, bytes_max) in
+            [("title", &self.title, TITLE_BYTES_MAX), ("reason", &self.reason, REASON_BYTES_MAX)]
+        {
+            if text.len() > bytes_max {
+                let (what, bytes) = (field.into(), text.len());
+                return Err(Refusal::TooLarge { what, bytes, bytes_max, advice: BRIEFLY.into() });
+            }
+        }
         let findings = anchord_rules::lint(&self.checked("r1"), jiff::Timestamp::MIN);
         match findings.iter().find(|finding| finding.is_error()) {
             Some(finding) => Err(Refusal::invalid("the rule", format!("is not valid: {finding}"))),

@@ -79,6 +79,9 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let asked = Asked { version, expand, cursor };
     let asked_as_id = as_key.is_some() && params.key.is_none();
     match (ids.as_slice(), params.key.or(as_key)) {
+        ([], Some(key)) if key.trim().is_empty() => {
+            Err(failed("key is empty; give an id, or a fact's key"))
+        }
         ([], Some(key)) => {
             let fact = of_key(&context, None, Context::keeper, &key).await?;
             let not_an_id = |why| match key.parse::<RecordId>() {

@@ -58,6 +58,9 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let cursor = params.cursor.as_deref().map(str::trim).map(str::parse::<u64>).transpose();
     let cursor = cursor.map_err(|_| failed("the cursor is not one of history; leave it out"))?;
     if let Some(name) = &params.record {
+        if name.trim().is_empty() {
+            return Err(failed("record is empty; give an id, or a fact's key"));
+        }
         let named = named(&context, name).await?;
         return versions(named, cursor, number).await;
     }

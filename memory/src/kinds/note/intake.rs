@@ -3,7 +3,7 @@
 use super::{NewNote, Scope};
 use crate::fold::one_line;
 use crate::ids::Timestamp;
-use crate::intake::WriteLimits;
+use crate::intake::{WriteLimits, chars};
 use crate::kinds::staging::absorb_by_key;
 use crate::kinds::{FoldRule, MergeKey, StagedItem};
 use crate::limits::{
@@ -13,6 +13,9 @@ use crate::provenance::Provenance;
 use crate::record::{Body, Record};
 use crate::refusal::Refusal;
 
+/// Advice for a field that is too long. The daemon names the content as its caller does.
+const TO_CONTENT: &str = "put the rest in content";
+
 /// Checks a note.
 pub(crate) fn accept_note(mut note: NewNote) -> Result<NewNote, Refusal> {
     if note.content.trim().is_empty() {
@@ -20,7 +23,7 @@ pub(crate) fn accept_note(mut note: NewNote) -> Result<NewNote, Refusal> {
     }
     content_fits(&note.content)?;
     note.summary = summary_text(&note.summary)?;
-    note.key = note.key.as_deref().map(key_line).transpose()?;
+    note.key = note.key.as_deref().map(new_key).transpose()?;
     note.tags = accept_tags(&note.tags)?;
     note.importance = note.importance.map(valid_importance).transpose()?;
     Ok(note)
@@ -50,12 +53,17 @@ pub(crate) fn summary_text(summary: &str) -> Result<String, Refusal> {
 pub(crate) fn key_line(key: &str) -> Result<String, Refusal> {
     let key = one_line(key);
     if key.is_empty() {
-        return Err(
-            Refusal::invalid("key", "is empty").advising("leave it out for a note without one")
-        );
+        return Err(Refusal::invalid("key", "is empty"));
     }
-    fits("key", &key, KEY_CHARS_MAX)?;
+    chars("key", &key, KEY_CHARS_MAX)?;
     Ok(key)
+}
+
+/// Checks the key of a new note.
+fn new_key(key: &str) -> Result<String, Refusal> {
+    let is_empty = one_line(key).is_empty();
+    let advice = if is_empty { "leave it out for a note without one" } else { TO_CONTENT };
+    key_line(key).map_err(|refusal| refusal.advising(advice))
 }
 
 /// Brings a tag into the form in which it is stored and shown: `#Rust ` becomes `rust`. Empty if
@@ -95,12 +103,7 @@ pub(crate) fn valid_importance(importance: u8) -> Result<u8, Refusal> {
 }
 
 fn fits(field: &'static str, text: &str, chars_max: usize) -> Result<(), Refusal> {
-    match text.chars().count() {
-        chars if chars > chars_max => {
-            Err(Refusal::too_long(field, chars, chars_max).advising("put the rest in content"))
-        }
-        _ => Ok(()),
-    }
+    chars(field, text, chars_max).map_err(|refusal| refusal.advising(TO_CONTENT))
 }
 
 impl StagedItem for NewNote {

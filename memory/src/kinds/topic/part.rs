@@ -6,7 +6,7 @@ use super::{
 };
 use crate::fold::one_line;
 use crate::ids::{Revision, Timestamp};
-use crate::intake::{WriteLimits, chars, files, line};
+use crate::intake::{BRIEFLY, WriteLimits, chars, files, line};
 use crate::kinds::{FoldRule, Keyed, MergeKey, StagedItem};
 use crate::limits::{
     ITEMS_MAX, LINE_CHARS_MAX, TOPIC_ARCHITECTURE_CHARS_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX,
@@ -152,7 +152,8 @@ fn accept_topic(mut part: TopicPart) -> Result<TopicPart, Refusal> {
         decision.question = line(field("question"), &decision.question)?;
         if let Some(decided) = &decision.decided {
             let decided = one_line(decided);
-            chars(field("decision"), &decided, LINE_CHARS_MAX)?;
+            chars(field("decision"), &decided, LINE_CHARS_MAX)
+                .map_err(|refusal| refusal.advising(BRIEFLY))?;
             decision.decided = Some(decided).filter(|decided| !decided.is_empty());
         }
     }

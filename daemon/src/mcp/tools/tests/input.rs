@@ -309,6 +309,61 @@ async fn a_note_of_a_list_is_refused_in_the_callers_words() {
     }
 }
 
+/// Advice has the caller's names, too, and only what the caller can do.
+#[tokio::test]
+async fn advice_fits_the_call() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let (long, longer) = ("x".repeat(500), "x".repeat(5_000));
+    let rule =
+        json!({ "headline": "x".repeat(900), "why": "y", "effect": "deny", "tools": "Bash" });
+    for (tool, call, expected) in [
+        ("memory_topic", json!({ "title": "" }), "read: title is empty; "),
+        ("memory_topic", json!({ "name": "" }), "read: topic name is empty; "),
+        (
+            "memory_checkpoint",
+            json!({ "topic": { "title": "a;b" } }),
+            "checkpoint: topic.title has `;`",
+        ),
+        ("memory_rule_set", rule, "set the rule: headline is 900 bytes, 300 are allowed; say it "),
+        (
+            "memory_note",
+            json!({ "text": "a", "key": long }),
+            "note: key has 500 characters, 200 are allowed; put the rest in text",
+        ),
+        (
+            "memory_note",
+            json!({ "body": "a", "tag": long }),
+            "note: tag has 500 characters, 60 are allowed; put the rest in body",
+        ),
+        (
+            "memory_checkpoint",
+            json!({ "notes": { "fact": "a", "key": long } }),
+            "checkpoint: notes[0].key has 500 characters, 200 are allowed; put the rest in fact",
+        ),
+        ("memory_get", json!({ "key": "" }), "get: key is empty; give an id, or a fact's key"),
+        (
+            "memory_history",
+            json!({ "record_id": "" }),
+            "read the history: record_id is empty; give an id, or a fact's key",
+        ),
+    ] {
+        let said = shim.call(tool, call.clone()).await;
+        assert!(said.starts_with(&format!("ERROR failed to {expected}")), "{call}: {said}");
+    }
+    let decision = |question: &str, decision: &str| json!({ "topic": { "decisions": [{ "issue": question, "resolution": decision }] } });
+    for call in [
+        json!({ "anchors": { "path": longer, "concept": "a" } }),
+        json!({ "anchors": { "path": "a.rs", "concept": longer } }),
+        decision(&longer, "a"),
+        decision("a", &longer),
+    ] {
+        let said = shim.call("memory_checkpoint", call).await;
+        assert!(said.contains(" has 5000 characters, "), "{said}");
+        assert!(!said.contains("put the rest"), "{said}");
+    }
+}
+
 #[tokio::test]
 async fn a_null_item_keeps_the_places_of_the_others() {
     let world = World::new().await;
