@@ -127,6 +127,10 @@ async fn a_load_after_a_hooks_load_gives_only_what_changed() {
         shim.call("memory_load", json!({})).await.contains("Nothing changed by others since"),
         "once"
     );
+    for blank in ["", " \n"] {
+        let load = shim.call("memory_load", json!({"task": blank})).await;
+        assert!(load.contains("Nothing changed by") && !load.contains("memory_search"), "{load}");
+    }
     let part = shim.call("memory_load", json!({"sections": ["blueprints"]})).await;
     assert!(part.contains("Sockets, not ports"), "{part}");
 }

@@ -50,7 +50,9 @@ pub(super) fn spec() -> ToolSpec {
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let (context, view, remark) = here(&context).await?;
-    if params.task.is_some() {
+    // Agents fill in every field that they know of.
+    let task = params.task.as_deref().filter(|task| !task.trim().is_empty());
+    if task.is_some() {
         make_searchable(&view.memory).await;
     }
     if params.is_plain()
@@ -63,7 +65,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
             since,
             session: &context.session.id,
             reader: &context.reader(),
-            task: params.task.as_deref(),
+            task,
             now: clock::now(),
         };
         let RenderedContext { text, shown, .. } = already_loaded(&view.memory, &before);
@@ -94,7 +96,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
             sections: &sections,
             chars_max: Some(limits::ANSWER_CHARS_MAX),
             tokens_max: params.max_tokens.or(whole.tokens_max),
-            task: params.task.as_deref(),
+            task,
             cursor: params.cursor.as_deref(),
             audience: &context.audience,
             others_changed: params.since.map(Revision).or(session.revision_seen()),

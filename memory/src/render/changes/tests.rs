@@ -44,6 +44,25 @@ fn a_repeated_load_with_a_task_gives_records_about_it() {
     );
 }
 
+/// A task's records may be what others wrote meanwhile.
+#[test]
+fn a_repeated_load_gives_each_record_once() {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("s1", 1), blueprints([blueprint("Sockets", "Not ports.")]));
+    let (at, own) = (memory.revision(), SessionId::new("s1"));
+    with_notes(&mut memory, "s2", 2, "The cache starves when full: bound it.");
+    let task = Some("find out why the cache starves when full");
+    let text = repeated_for(&memory, at, &own, task);
+    assert!(text.contains("\nMemory has on this:\nn3"), "{text}");
+    assert_eq!(text.matches("The cache starves").count(), 1, "{text}");
+    assert!(text.ends_with("Changed by others since revision 1:\n- above: n3\n"), "{text}");
+    with_notes(&mut memory, "s2", 3, "A logo is blue.");
+    let text = repeated_for(&memory, at, &own, task);
+    let changes = "Changed by others since revision 1:\n- above: n3\n- new n4";
+    assert!(text.contains(changes) && text.contains("A logo is blue."), "{text}");
+    assert_eq!(text.matches("The cache starves").count(), 1, "{text}");
+}
+
 #[test]
 fn a_repeated_load_gives_only_what_changed() {
     let mut memory = Memory::default();

@@ -10,7 +10,9 @@ use crate::limits::CHANGE_CHARS_MAX;
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::recall::PromptQuery;
-use crate::render::{append, changes_since};
+use crate::record::Record;
+use crate::render::append;
+use crate::render::changes::{change_lines, written_by_others};
 
 /// A load that a hook has already put into the model's context.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +32,7 @@ pub struct LoadedBefore<'a> {
 }
 
 /// Renders the reply to a load if a hook has given it before. It has the records that the task
-/// recalls, lists the changes since, and says how to load a part again.
+/// recalls, lists the changes since, and says how to load a part again. Shows no record twice.
 pub fn already_loaded(memory: &Memory, of: &LoadedBefore<'_>) -> RenderedContext {
     let LoadedBefore { injected, since, session, reader, task, now } = *of;
     let mut text = format!(
@@ -49,7 +51,14 @@ pub fn already_loaded(memory: &Memory, of: &LoadedBefore<'_>) -> RenderedContext
         task.map(|prompt| on_task(memory, &PromptQuery { reader, prompt, given: &given, now }));
     let on_task = on_task.unwrap_or_default();
     text.push_str(&on_task.text);
-    let lines = changes_since(memory, since, Some(session), now);
+    let changed = written_by_others(memory, since, Some(session)).into_iter();
+    let (above, below): (Vec<&Record>, Vec<&Record>) =
+        changed.partition(|record| on_task.shown.contains(&record.id));
+    let mut lines = change_lines(below.into_iter(), now);
+    if !above.is_empty() {
+        let above: Vec<String> = above.iter().map(|record| record.id.to_string()).collect();
+        lines.insert(0, format!("above: {}", above.join(", ")));
+    }
     if lines.is_empty() {
         append(&mut text, format_args!("Nothing changed by others since revision {}.\n", since.0));
     } else {
