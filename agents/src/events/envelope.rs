@@ -15,6 +15,8 @@ pub struct Envelope {
     pub run: Option<String>,
     /// The directory in which the conversation works, if the client reports an absolute path.
     pub cwd: Option<String>,
+    /// Whether the client reports any directory, even one that is not an absolute path.
+    pub names_cwd: bool,
     /// The subagent in which it happened; `None` in the conversation itself.
     pub agent: Option<Subagent>,
     /// The agent's process, if the client reports it.

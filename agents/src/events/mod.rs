@@ -118,6 +118,7 @@ impl Adapter {
             name: name.to_owned(),
             agent_session: agent_session.to_owned(),
             run: (self.run)(payload).map(str::to_owned),
+            names_cwd: payload.value("cwd").is_some_and(|cwd| !cwd.is_null()),
             pid: payload.number("pid"),
             agent: (self.agent)(payload),
             event: match &cwd {

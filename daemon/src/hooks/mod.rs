@@ -186,8 +186,11 @@ async fn handled(
             return Ok(Handled::default());
         }
         Err(HookError::Bind(error)) => {
-            let unnamed =
-                if envelope.cwd.is_none() { "the event names no `cwd`, and " } else { "" };
+            let unnamed = match (&envelope.cwd, envelope.names_cwd) {
+                (Some(_), _) => "",
+                (None, true) => "the event's `cwd` is not an absolute path, and ",
+                (None, false) => "the event names no `cwd`, and ",
+            };
             let why = format!("{unnamed}{error}");
             let text = says_unreadable(service, adapter, &envelope, &why);
             return Err(Failure { error: error.into(), text });

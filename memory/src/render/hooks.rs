@@ -21,10 +21,10 @@ use super::load::{self, FileRulesView, LoadText, LoadView};
 use super::room::Room;
 use super::{append, changes, loaded};
 use crate::audience::{Audience, Tool};
-use crate::fold::clip_words;
+use crate::fold::{clip, clip_words, one_line};
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::injected::{FRAME_CHARS, frame};
-use crate::limits::{CHANGE_CHARS_MAX, SESSION_START_CHARS_MAX};
+use crate::limits::{CHANGE_CHARS_MAX, READ_ONLY_CHARS_MAX, SESSION_START_CHARS_MAX};
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::record::{Body, Record};
@@ -69,8 +69,10 @@ pub fn not_shown() -> String {
     )
 }
 
-/// Says why a memory cannot be read, framed.
+/// Says why a memory cannot be read, framed. The reason may name a directory, which may have line
+/// breaks.
 pub fn unreadable(why: &str) -> String {
+    let why = clip(&one_line(why), READ_ONLY_CHARS_MAX);
     framed(
         &format!(
             "The project's memory cannot be shown: {why}\n\
