@@ -248,7 +248,11 @@ fn within(
             }
         });
     } else {
+        let before = text.len();
         sections(&mut text, memory, view, &entries, &page, rules);
+        if text.len() == before && personal.is_empty() && view.just_ended.is_empty() {
+            text.push_str(&nothing_in(view.sections));
+        }
         if memory.totals().text_bytes > ACTIVE_TEXT_SOFT_BYTES_MAX {
             text.push('\n');
             text.push_str(&size::nudge(view.audience));
@@ -313,6 +317,15 @@ fn first_line(view: &LoadView<'_>, cut: Option<(RecordId, Option<Cursor>)>) -> S
     let search = view.audience.tool(Tool::Search);
     let get = view.audience.call(Tool::Get, &[("id", example.to_string().into())]);
     format!("{head} There is more: {search} finds it by words, {get} gives one in full{next}.")
+}
+
+/// Says that none of these kinds has anything to show.
+fn nothing_in(sections: &[Kind]) -> String {
+    let kinds: Vec<&str> = sections.iter().map(|kind| kind.plural()).collect();
+    match kinds.len() {
+        1..=3 => format!("\nNothing is recorded under {}.\n", kinds.join(", ")),
+        _ => "\nNothing that is recorded is to be shown.\n".to_owned(),
+    }
 }
 
 /// Clips a project's name; some characters are four tokens each.

@@ -294,3 +294,20 @@ async fn the_users_notes_keep_to_their_share_of_a_load() {
         );
     }
 }
+
+/// An answer without a word looked like a fault.
+#[tokio::test]
+async fn a_load_of_empty_sections_says_so() {
+    let world = World::new().await;
+    let mut home = shim_at_home(&world).await;
+    home.call("memory_note", json!({ "content": "answers in German" })).await;
+    let lessons = json!({ "sections": ["lessons"] });
+    let said = home.call("memory_load", lessons.clone()).await;
+    assert!(said.contains("\nNothing is recorded under lessons.\n"), "{said}");
+    let notes = home.call("memory_load", json!({ "sections": ["notes"] })).await;
+    assert!(notes.contains("answers in German") && !notes.contains("Nothing is"), "{notes}");
+    let mut one = shim_in(&world, "one").await;
+    one.call("memory_note", json!({ "content": "the port is 7717" })).await;
+    let said = one.call("memory_load", lessons).await;
+    assert!(said.contains("\nNothing is recorded under lessons.\n"), "{said}");
+}
