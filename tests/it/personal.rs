@@ -145,7 +145,7 @@ fn purged_user_notes_are_gone_from_the_disk() {
     let here = Shell::new(&instance, project.path());
     assert!(!instance.holding("open barley").is_empty());
     let (code, text) = here.said(&["purge", "u1", "n1", "--yes"]);
-    assert!(code == 2 && text.contains("--user"), "{text}");
+    assert!(code == 2 && text.contains("`anchord purge u1` takes your own notes"), "{text}");
     let text = here.done(&["purge", "u1", "--yes"]);
     assert!(text.contains("purged as revision"), "{text}");
     assert_eq!(instance.holding("open barley"), Vec::<PathBuf>::new(), "while the daemon runs");

@@ -120,8 +120,8 @@ fn name_files(reply: &mut PurgeReply, files: &PurgedFiles) {
     reply.failed.extend(stay);
 }
 
-/// Returns what is to be purged, and the ids of records that were purged before. Those are no error:
-/// a purge that was cut off is finished by repeating it.
+/// Returns what is to be purged, and the ids of records that were purged before. Those are no
+/// error: a purge that was cut off is finished by repeating it.
 fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<(PurgeScope, Vec<String>)> {
     let bad = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
     let mut ids = BTreeSet::new();
