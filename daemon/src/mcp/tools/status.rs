@@ -72,7 +72,7 @@ async fn run(context: Context, _params: Params) -> Result<ToolAnswer, ToolError>
     });
     if let Some(why) = view.project.as_ref().and_then(|open| open.owner.health().read_only.clone())
     {
-        lines.push(format!("READ-ONLY: {why}"));
+        lines.push(format!("READ-ONLY: {why}; `anchord doctor` says what to do"));
     }
     lines.extend(view.team(None).lines().map(str::to_owned));
     lines.extend(view.remark);

@@ -588,7 +588,8 @@ fn a_read_only_load_begins_with_the_reason() {
     save(&mut memory, &origin("one", 1), blueprints([blueprint("Store", "One writer.")]));
     let why = "damaged at journal/000001.jsonl:4: the line does not end in a checksum";
     let text = loaded(&memory, &Asked { read_only: Some(why), ..Asked::default() }).text;
-    let first = "READ-ONLY, nothing can be saved: damaged at journal/000001.jsonl:4: the line does";
-    assert!(text.starts_with(first) && text.contains("b1 [decision] Store"), "{text}");
+    let first =
+        format!("READ-ONLY, nothing can be saved: {why}; `anchord doctor` says what to do\n");
+    assert!(text.starts_with(&first) && text.contains("b1 [decision] Store"), "{text}");
     assert!(!loaded(&memory, &Asked::default()).text.contains("READ-ONLY"));
 }
