@@ -238,14 +238,18 @@ impl TeamJournal<Change> for Differs {
     }
 }
 
-/// A purge or a team puts another directory in a memory's place.
-#[tokio::test]
-async fn a_memory_that_is_being_replaced_is_waited_for() {
+async fn service() -> (tempfile::TempDir, ProjectService) {
     let (scratch, open) = projects();
     let stores = FileStores::new(scratch.path().to_owned());
     let (registry, ..) = RegistryStore::open(Arc::new(stores)).await.unwrap();
     let (purged, _) = mpsc::unbounded_channel();
-    let projects = ProjectService { registry, open, logs: Vec::new(), purged };
+    (scratch, ProjectService { registry, open, logs: Vec::new(), purged })
+}
+
+/// A purge or a team puts another directory in a memory's place.
+#[tokio::test]
+async fn a_memory_that_is_being_replaced_is_waited_for() {
+    let (_scratch, projects) = service().await;
     projects.open_project(ID).await.unwrap();
     let directory = projects.open.directory(ID);
     let aside = directory.with_extension("aside");
@@ -270,11 +274,7 @@ async fn a_memory_that_is_being_replaced_is_waited_for() {
 
 #[tokio::test]
 async fn a_read_waits_for_no_agreement_with_a_team_after_one_that_failed() {
-    let (scratch, open) = projects();
-    let stores = FileStores::new(scratch.path().to_owned());
-    let (registry, ..) = RegistryStore::open(Arc::new(stores)).await.unwrap();
-    let (purged, _) = mpsc::unbounded_channel();
-    let service = ProjectService { registry, open, logs: Vec::new(), purged };
+    let (_scratch, service) = service().await;
     let project = service.open.open(ID).await.unwrap();
     let slot = service.open.slots.lock().get(&ID).cloned().unwrap();
     slot.current.store(None);

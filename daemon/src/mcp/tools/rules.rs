@@ -26,7 +26,7 @@ struct CheckParams {
     /// In words
     action: Option<String>,
     command: Option<String>,
-    /// Where the command runs
+    /// The command's directory
     directory: Option<String>,
     #[serde(default)]
     paths: Vec<String>,
